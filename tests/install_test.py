@@ -64,6 +64,20 @@ class InstallTest(unittest.TestCase):
         completion = self.tree / "share" / "bash-completion" / "completions" / "cloze"
         run("bash", "-n", completion)
 
+    def test_the_program_finds_its_configurations_from_anywhere(self):
+        configurations = self.tree / "share" / "cloze" / "configs"
+        for path in (ROOT / "configs").rglob("*.*"):
+            self.assertTrue((configurations / path.relative_to(ROOT / "configs")).exists(), path)
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        for name in ("bert_tiny", "bert_tiny.json", "configs/bert_tiny.json"):
+            printed = subprocess.run([self.tree / "bin" / "cloze", "config", "print", "pretrain", "--config", name],
+                                     cwd=elsewhere, capture_output=True, text=True, timeout=60)
+            self.assertIn(f"hidden_size 128  ({configurations}/bert_tiny.json)", printed.stdout, printed.stderr)
+        listed = subprocess.run([self.tree / "bin" / "cloze", "benchmark", "--list"], cwd=elsewhere,
+                                capture_output=True, text=True, timeout=60)
+        self.assertIn("bert_tiny_pretrain\n", listed.stdout, listed.stderr)
+
     def test_cmake_finds_the_package(self):
         build = self.folder / "build"
         run("cmake", "-S", self.folder, "-B", build, f"-DCMAKE_PREFIX_PATH={self.tree}")

@@ -65,12 +65,7 @@ ModelTensors::ModelTensors(const fs::path& path) {
         "TensorFlow checkpoint; give a model's folder or a checkpoint-STEP folder",
         path.string());
   }
-  if (!fs::exists(path)) {
-    throw_user_error(
-        "{} does not exist; give a model's folder or file, or the prefix of a TensorFlow "
-        "checkpoint",
-        path.string());
-  }
+  if (!fs::exists(path)) throw_missing_model(path);
   path_ = file.value_or(path);
   is_shard_index(path_.filename().string()) ? add_shards(path_) : add_file(path_);
 }
@@ -151,6 +146,14 @@ std::vector<std::string> write_model_folder(const std::filesystem::path& folder,
 }
 
 bool is_shard_index(std::string_view file_name) { return file_name.ends_with(".index.json"); }
+
+void throw_missing_model(const fs::path& path) {
+  throw_user_error(
+      "{} does not exist, and nothing is downloaded; give a model's folder (with config.json, "
+      "vocab.txt and model.safetensors), a file of weights, the prefix of a TensorFlow checkpoint, "
+      "or the folder of a run",
+      path.string());
+}
 
 uint64_t shard_bytes(std::string_view text) {
   if (const auto bytes = number_in<uint64_t>(text); bytes && *bytes > 0) return *bytes;

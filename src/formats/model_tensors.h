@@ -65,6 +65,9 @@ std::vector<std::string> write_model_folder(const std::filesystem::path& folder,
                                             std::span<const TensorView> tensors,
                                             uint64_t max_bytes);
 
+// UserError for a path where nothing is, perhaps the name of a model on Hugging Face's hub.
+[[noreturn]] void throw_missing_model(const std::filesystem::path& path);
+
 // Whether a file is an index of shards: *.index.json.
 bool is_shard_index(std::string_view file_name);
 

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/inference/latency_command.h"
+#include "cli/options/shipped_files.h"
 #include "cli/program.h"
 #include "cli/training/run_options.h"
 #include "configuration/import.h"
@@ -32,7 +33,7 @@ struct Options {
   std::string name;
   bool list = false;
   BenchmarkScale scale = benchmark_scales().front();
-  fs::path configs_dir = "configs";
+  fs::path configs_dir;
   fs::path datasets_dir;
   fs::path save_path = "benchmarks";
 };
@@ -50,7 +51,8 @@ void add_options(OptionTable& table, Options& o) {
       "scale", named(o.scale, scale_named, [](const BenchmarkScale& scale) { return scale.name; }),
       "How far it is scaled down: to a model size, to a batch and a number of steps, or not at all",
       {.choices = scales});
-  table.add("configs_dir", &o.configs_dir, "Folder of benchmarks.yml and the configurations");
+  table.add("configs_dir", &o.configs_dir,
+            "Folder of benchmarks.yml and the configurations (those that come with cloze)");
   table.add("datasets_dir", &o.datasets_dir,
             "Folder of real data, $DATASETS_DIR of benchmarks.yml; without it, data are generated");
   table.add("save_path", &o.save_path, "Folder for the runs and for generated data");
@@ -243,7 +245,14 @@ void run_one(BenchmarkRun run, const fs::path& folder, const Options& o) {
   print_training(folder, run.command);
 }
 
-void run(const Options& o) {
+// Those of the folder that one works in, where it has some.
+fs::path default_configs() {
+  const fs::path here = "configs";
+  return fs::exists(here / "benchmarks.yml") ? here : shipped_folder().value_or(here);
+}
+
+void run(Options& o) {
+  if (o.configs_dir.empty()) o.configs_dir = default_configs();
   const fs::path file = o.configs_dir / "benchmarks.yml";
   if (!fs::exists(file)) {
     throw_user_error("there is no {}; name cloze's folder configs with --configs-dir",

@@ -12,6 +12,7 @@
 #include "cli/memory_forecast.h"
 #include "cli/say.h"
 #include "formats/json.h"
+#include "formats/model_tensors.h"
 #include "formats/tf_checkpoint.h"
 #include "inference/inference_memory.h"
 #include "platform/available_threads.h"
@@ -42,9 +43,7 @@ void print_forecast(const inference::InferenceMemory& needed, int64_t weights_by
 fs::path model_path(const fs::path& path) {
   if (fs::exists(path / "config.json")) return path;
   if (const auto tensorflow = formats::find_tf_checkpoint(path)) return *tensorflow;
-  if (!fs::exists(path)) {
-    throw_user_error("{} does not exist; give a {}", path.string(), kModelHelp);
-  }
+  if (!fs::exists(path)) formats::throw_missing_model(path);
   if (!fs::is_directory(path) || checkpoints::has_configuration(path)) return path;
   const train::FoundCheckpoint found =
       train::find_checkpoint(path, train::CheckpointUse::kInference);

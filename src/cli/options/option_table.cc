@@ -9,7 +9,10 @@
 
 #include "base/error.h"
 #include "cli/options/arguments.h"
+#include "cli/options/help_formatter.h"
+#include "cli/options/model_shape.h"
 #include "cli/options/option_value.h"
+#include "cli/options/shipped_files.h"
 #include "configuration/import.h"
 #include "formats/json.h"
 #include "platform/files/file.h"
@@ -56,7 +59,7 @@ std::string text_of(const CLI::Option& flag) {
 }
 
 // Prints other words than "[OPTIONS]" after the command.
-class UsageFormatter final : public CLI::Formatter {
+class UsageFormatter final : public HelpFormatter {
  public:
   explicit UsageFormatter(std::string words) : words_(std::move(words)) {}
   std::string make_usage(const CLI::App*, std::string name) const override {
@@ -108,8 +111,9 @@ void OptionTable::add_flags(CLI::App& command) {
   if (allows_file_) {
     config_flag_ = command.add_option("--config")
                        ->description(
-                           "JSON file of options, or configuration of another system; the command "
-                           "line overrides it");
+                           "JSON file of options, config.json of a model (its shape), or "
+                           "configuration of another system; a name such as bert_tiny is one that "
+                           "comes with cloze. The command line overrides it");
   }
   for (Entry& entry : entries_) add_flag(command, entry);
   const auto add_hidden = [&](auto& rows) {
@@ -137,7 +141,9 @@ void OptionTable::add_flag(CLI::App& command, Entry& entry) {
 void OptionTable::resolve() {
   CLOZE_CHECK(command_ != nullptr, "resolve() before add_flags()");
   refuse_extra_arguments();
-  if (allows_file_ && config_flag_->count() > 0) read_file(text_of(*config_flag_));
+  if (allows_file_ && config_flag_->count() > 0) {
+    read_file(find_each_shipped(text_of(*config_flag_)));
+  }
   read_flags();
   collect_notes();
 }
@@ -181,7 +187,7 @@ void OptionTable::take_stored_origins(const std::string& path) {
 // and YAML, may also be in our form.
 json OptionTable::converted_file(const std::string& path) {
   const auto file = configuration::read_foreign_form(path);
-  if (!file) return parse_config(path);
+  if (!file) return options_of_file(path);
   const configuration::ForeignSystem& system = configuration::recognised_system(*file);
   if (configuration::is_own_form(system, *file)) return file->values;
   const configuration::Conversion conversion = configuration::converted(system, *file);
@@ -190,6 +196,14 @@ json OptionTable::converted_file(const std::string& path) {
   conversion.require_free_way();
   notes_.push_back(path + ": " + configuration::summary(system, conversion));
   return conversion.options();
+}
+
+json OptionTable::options_of_file(const std::string& path) {
+  json config = parse_config(path);
+  const std::optional<json> shape = options_of_model(config, path);
+  if (!shape) return config;
+  notes_.push_back(path + " is a model's configuration: only the model's shape is taken from it");
+  return *shape;
 }
 
 // For a file in another system's form, that system's defaults are set first. Returns what its

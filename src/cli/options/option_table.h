@@ -184,6 +184,7 @@ class OptionTable {
   void add_flag(CLI::App& command, Entry& entry);
   void read_file(const std::string& path);
   nlohmann::json converted_file(const std::string& path);
+  nlohmann::json options_of_file(const std::string& path);
   nlohmann::json take_foreign_form(const nlohmann::json& config, const std::string& path);
   void take_of_form(const std::string& name, const nlohmann::ordered_json& value);
   void read_entry(Entry& entry, const nlohmann::json& value, const std::string& path);

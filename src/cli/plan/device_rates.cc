@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "cli/options/shipped_files.h"
 #include "formats/json.h"
 
 namespace cloze::cli {
@@ -95,7 +96,7 @@ std::string device_text(const DeviceRates& rates) {
 
 DeviceRates read_device_file(const std::filesystem::path& path) {
   try {
-    return rates_of(formats::read_json_file(path));
+    return rates_of(formats::read_json_file(find_shipped(path)));
   } catch (const std::invalid_argument& error) {
     throw_data_error("{} is not a device file: {}; make one with cloze plan --measure FILE",
                      path.string(), error.what());

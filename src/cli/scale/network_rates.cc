@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "cli/options/shipped_files.h"
 #include "formats/json.h"
 
 namespace cloze::cli {
@@ -65,7 +66,7 @@ void NetworkRates::require(int64_t ranks) const {
 NetworkRates read_network_file(const std::filesystem::path& path) {
   constexpr const char* kAdvice = "configs/networks/ has examples";
   try {
-    return rates_of(formats::read_json_file(path));
+    return rates_of(formats::read_json_file(find_shipped(path)));
   } catch (const std::invalid_argument& error) {
     throw_data_error("{} is not a network file: {}; {}", path.string(), error.what(), kAdvice);
   } catch (const nlohmann::json::exception& error) {

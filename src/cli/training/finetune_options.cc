@@ -17,8 +17,8 @@
 #include "cli/say.h"
 #include "cli/training/export_options.h"
 #include "cli/training/resumed_options.h"
+#include "cli/training/start_shape.h"
 #include "formats/json.h"
-#include "models/bert_fields.h"
 #include "models/bert_heads.h"
 #include "text/vocabulary.h"
 #include "train/saving/checkpoint.h"
@@ -49,39 +49,6 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
             {.minimum = 0});
 }
 
-// The checkpoint decides how the model computes. But Graphcore's programs computed every checkpoint
-// in their own way, and so do their files here.
-void check_difference(const models::BertField& field, const std::string& here,
-                      const std::string& there, const std::string& origin, const fs::path& path) {
-  if (field.kind == models::FieldKind::kSize || field.kind == models::FieldKind::kVariant) {
-    throw_user_error("{} is {} ({}), but {} has {}; leave it out or take another checkpoint",
-                     field.name, here, origin, path.string(), there);
-  }
-  if (field.kind != models::FieldKind::kArithmetic) return;
-  if (origin != configuration::tensorflow1().name) {
-    throw_user_error("{} is {} ({}), but {} has {}; leave it out", field.name, here, origin,
-                     path.string(), there);
-  }
-  say("note: {} was computed with {} {}, but this run uses {}\n", path.string(), field.name, there,
-      here);
-}
-
-// The checkpoint's configuration, overridden by the options given; parts that this removes from the
-// model are listed as unused.
-models::BertConfig merged_config(const fs::path& path, const models::BertConfig& wanted,
-                                 const OptionTable& table) {
-  models::BertConfig config =
-      checkpoints::read_hugging_face_config(checkpoints::configuration_of(path));
-  for (const models::BertField& field : models::bert_fields()) {
-    if (!table.is_given(field.name)) continue;
-    const std::string here = models::field_text(wanted, field);
-    const std::string there = models::field_text(config, field);
-    if (here != there) check_difference(field, here, there, table.origin(field.name), path);
-    std::visit([&](auto member) { config.*member = wanted.*member; }, field.member);
-  }
-  return config;
-}
-
 // Without a start model the defaults would make it a BERT-base, whatever was meant.
 void require_sizes(const OptionTable& table) {
   std::vector<std::string> missing;
@@ -93,16 +60,6 @@ void require_sizes(const OptionTable& table) {
   throw_user_error(
       "there is no model to start from; give init_checkpoint, or for random weights {}",
       fmt::join(missing, ", "));
-}
-
-// A default is not a request: the model's number of positions overrides it.
-void fit_seq_length(FinetuneOptions& options, const OptionTable& table) {
-  const int64_t positions = options.model().max_position_embeddings;
-  if (!table.is_given("seq_length") && options.seq_length > positions) {
-    say("note: seq_length is {}, the positions of the model\n", positions);
-    options.seq_length = positions;
-  }
-  validate_positions(options, "the checkpoint has no more; lower seq_length");
 }
 
 // The model the run starts from; empty: none.
@@ -209,7 +166,7 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
     require_sizes(table);
     validate_model(options);
   } else {
-    options.model() = merged_config(path, options.model(), table);
+    options.model() = config_of_start(path, options.model(), table, OtherArithmetic::kRefused);
     fit_seq_length(options, table);
   }
   checkpoints::StoredTokenizer stored = start_tokenizer(options, table, folder);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "checkpoints/hugging_face_config.h"
 #include "checkpoints/stored_model.h"
 #include "cli/commands.h"
 #include "cli/configuration/configuration_commands.h"
@@ -19,10 +18,10 @@
 #include "cli/training/rank_agreement.h"
 #include "cli/training/ranks.h"
 #include "cli/training/resumed_options.h"
+#include "cli/training/start_shape.h"
 #include "cli/training/training_run.h"
 #include "cli/training/training_setup.h"
 #include "comm/world.h"
-#include "models/bert_fields.h"
 #include "platform/files/input_paths.h"
 #include "platform/phase.h"
 #include "platform/signals.h"
@@ -41,12 +40,28 @@ std::vector<std::filesystem::path> inputs_of(const PretrainOptions& options) {
   return inputs;
 }
 
+// A plan needs no weights: a configuration of another system may name a folder that is not here.
+bool is_planned_without_start(const PretrainOptions& options, const OptionTable& table) {
+  return options.compile_only && table.origin("init_checkpoint") != kCommandLineOrigin &&
+         !std::filesystem::exists(options.training.init_checkpoint);
+}
+
+// The start model, and from the configuration beside it the model's shape. Weights without one have
+// the shape that the options give.
+void take_start(PretrainOptions& options, const OptionTable& table) {
+  std::filesystem::path& start = options.training.init_checkpoint;
+  if (start.empty() || is_planned_without_start(options, table)) return;
+  start = model_path(start);
+  if (!checkpoints::has_configuration(checkpoints::folder_of(start))) return;
+  options.model() = config_of_start(start, options.model(), table, OtherArithmetic::kNoted);
+  fit_seq_length(options, table);
+}
+
 void settle(PretrainOptions& options, OptionTable& table, comm::Communicator& ranks) {
   take_options_of_run(table, options);
   settle_rivals(options, table);
+  take_start(options, table);
   take_rank(ranks, options, table);
-  std::filesystem::path& start = options.training.init_checkpoint;
-  if (!start.empty() && !options.compile_only) start = model_path(start);
   validate(options);
   // The first rank alone writes exports.
   if (!options.compile_only && ranks.rank() == 0) require_other_inputs(options, inputs_of(options));
@@ -54,43 +69,6 @@ void settle(PretrainOptions& options, OptionTable& table, comm::Communicator& ra
   const std::vector<std::string> data_notes = check_data_options(options, table);
   for (const std::string& note : data_notes) say("note: {}\n", note);
   print_notes(options, table);
-}
-
-// The tensors that a BERT and a GroupBERT share have the same names and shapes. `said_by` is the
-// configuration of the start.
-void check_variant(const models::BertConfig& model, const models::BertConfig& start,
-                   const std::filesystem::path& said_by) {
-  for (const models::BertField& field : models::bert_fields()) {
-    if (field.kind != models::FieldKind::kVariant) continue;
-    const std::string here = models::field_text(model, field);
-    const std::string there = models::field_text(start, field);
-    if (here == there) continue;
-    throw_user_error(
-        "{} is {}, but {} says {}; set it to {}, correct that file, or take another checkpoint",
-        field.name, here, said_by.string(), there, there);
-  }
-}
-
-// Shapes of tensors say neither how many heads there are nor how numbers are computed.
-void compare_with_start(const PretrainOptions& options) {
-  const std::filesystem::path& path = options.training.init_checkpoint;
-  const std::filesystem::path folder = checkpoints::folder_of(path);
-  if (path.empty() || !checkpoints::has_configuration(folder)) return;
-  const std::filesystem::path said_by = checkpoints::configuration_of(folder);
-  const models::BertConfig start = checkpoints::read_hugging_face_config(said_by);
-  const models::BertConfig& model = options.model();
-  check_variant(model, start, said_by);
-  if (model.num_attention_heads != start.num_attention_heads) {
-    throw_user_error("num_attention_heads is {}, but {} has {}; set it to {}",
-                     model.num_attention_heads, path.string(), start.num_attention_heads,
-                     start.num_attention_heads);
-  }
-  if (model.hidden_act != start.hidden_act || model.layer_norm_eps != start.layer_norm_eps) {
-    say("note: {} was computed with hidden_act {} and layer_norm_eps {}, but this run uses {} and "
-        "{}\n",
-        path.string(), models::activation_name(start.hidden_act), start.layer_norm_eps,
-        models::activation_name(model.hidden_act), model.layer_norm_eps);
-  }
 }
 
 void run_pretrain(PretrainOptions& options, OptionTable& table) {
@@ -109,7 +87,6 @@ void run_pretrain(PretrainOptions& options, OptionTable& table) {
   train::TrainingOptions run;
   nlohmann::json contents;
   const auto open = [&] {
-    compare_with_start(options);
     run = pretraining_options(options, table);
     if (ranks.size() > 1) contents = contents_of(run);
   };

@@ -80,26 +80,82 @@ class PretrainStart : public testing::Test {
   const std::string start_ = "--init-checkpoint=" + path("run");
 };
 
-TEST_F(PretrainStart, TheOtherEncoderIsRefused) {
+TEST_F(PretrainStart, TheModelsShapeIsThatOfTheStart) {
+  expect_success(pretrain("run", {"--generated-data", "--hidden-dropout-prob=0.25"}));
+  const Words shapeless = {
+      "--generated-data", "--num-train-steps=2",  "--micro-batch-size=4",        "--threads=1",
+      "--warmup=0",       "--progress-bar=false", "--max-predictions-per-seq=3", start_};
+  Words words = shapeless;
+  words.insert(words.begin(), "pretrain");
+  words.push_back("--save-path=" + path("next"));
+  expect_note(run_command(words), "seq_length is 16, the positions of the model");
+  const auto config = [&](const std::string& name) {
+    return platform::read_file(folder_ / name / "checkpoint-2/config.json");
+  };
+  EXPECT_EQ(config("next"), config("run"));
+  words = shapeless;
+  words.insert(words.begin(), "plan");
+  const CommandResult plan = run_command(words);
+  expect_success(plan);
+  EXPECT_NE(plan.out.find("\nparameters 0.0 million\n"), std::string::npos) << plan.out;
+}
+
+// Before anything is read: there is no such text.
+TEST_F(PretrainStart, AnotherShapeThanTheStartsIsRefused) {
+  expect_success(pretrain("run", {"--generated-data"}));
+  const std::string there = path("run/checkpoint-2");
+  const Words words = {"pretrain", "--input-file=" + path("none.txt"), "--num-train-steps=2",
+                       start_, "--save-path=" + path("next")};
+  const auto with = [&](const std::string& word) {
+    Words more = words;
+    more.push_back(word);
+    return run_command(more);
+  };
+  expect_refusal(with("--vocab-size=62"), "vocab_size is 62 (command line), but " + there +
+                                              " has 61; leave it out, or take another checkpoint");
+  write("shape.json", R"({"num_attention_heads": 4, "vocab_size": 30522})");
+  expect_refusal(with("--config=" + path("shape.json")),
+                 "num_attention_heads is 4 (" + path("shape.json") + "), but " + there +
+                     " has 2; give --num-attention-heads 2, or take another checkpoint");
+  expect_refusal(with("--seq-length=32"),
+                 "seq_length 32 is over max_position_embeddings 16; the checkpoint has no more");
+}
+
+TEST_F(PretrainStart, TheVocabularysSizeInAFileDoesNotCount) {
+  expect_success(pretrain("run", {"--generated-data"}));
+  write("shape.json", R"({"vocab_size": 30522, "num_train_steps": 2, "max_predictions_per_seq": 3,
+                        "save_path": ")" +
+                          path("next") + R"(", "generated_data": true, "progress_bar": "false"})");
+  expect_note(run_command({"pretrain", "--config=" + path("shape.json"), start_}),
+              "vocab_size is 61, as in " + path("run/checkpoint-2") + ", and not 30522 (" +
+                  path("shape.json") + ")");
+}
+
+TEST_F(PretrainStart, HowLayersComputeMayDifferFromTheStart) {
+  expect_success(pretrain("run", {"--generated-data"}));
+  expect_note(
+      pretrain("next", {"--generated-data", "--hidden-act=gelu_new", start_}),
+      path("run/checkpoint-2") + " was computed with hidden_act gelu, but this run uses gelu_new");
+}
+
+TEST_F(PretrainStart, TheEncoderIsThatOfTheStart) {
   const std::string made = "--generated-data";
   expect_success(pretrain("run", {made}));
   expect_success(pretrain("group", {made, "--groupbert"}));
   const std::string group = "--init-checkpoint=" + path("group");
-  const auto refusal = [&](const std::string& here, const std::string& there) {
-    return here + ", but " + path(there);
-  };
-  CommandResult result = pretrain("next", {made, "--groupbert", start_});
-  expect_refusal(result, refusal("groupbert is true", "run/checkpoint-2"));
-  expect_refusal(result, " says false; set it to false, correct that file, or take another");
-  result = pretrain("next", {made, group});
-  expect_refusal(result, refusal("groupbert is false", "group/checkpoint-2"));
-  expect_refusal(result, " says true; set it to true, correct that file, or take another");
-  result = pretrain("next", {made, "--groupbert", "--groupbert-conv-kernel-size=5", group});
-  expect_refusal(result, refusal("groupbert_conv_kernel_size is 5", "group/checkpoint-2"));
+  expect_refusal(pretrain("next", {made, "--groupbert", start_}),
+                 "groupbert is true (command line), but " + path("run/checkpoint-2") +
+                     " has false; leave it out, or take another");
+  expect_refusal(pretrain("next", {made, "--groupbert-conv-kernel-size=5", group}),
+                 "groupbert_conv_kernel_size is 5 (command line), but " +
+                     path("group/checkpoint-2") + " has 7; leave it out");
   expect_success(pretrain("next", {made, "--groupbert", group}));
+  expect_success(pretrain("same", {made, group}));
+  EXPECT_NE(platform::read_file(folder_ / "same/checkpoint-2/config.json").find("\"groupbert\""),
+            std::string::npos);
 }
 
-TEST_F(PretrainStart, TheOtherEncoderIsRefusedByGooglesFormToo) {
+TEST_F(PretrainStart, TheEncoderOfGooglesFormMustBeThatOfItsWeights) {
   expect_success(pretrain("run", {"--generated-data"}));
   fs::copy_file(path("run/checkpoint-2/model.safetensors"), path("rules/model.safetensors"));
   write("rules/bert_config.json",
@@ -107,7 +163,30 @@ TEST_F(PretrainStart, TheOtherEncoderIsRefusedByGooglesFormToo) {
             "num_attention_heads": 2, "intermediate_size": 16, "max_position_embeddings": 16})");
   expect_refusal(pretrain("next", {"--generated-data",
                                    "--init-checkpoint=" + path("rules/model.safetensors")}),
-                 "groupbert is false, but " + path("rules/bert_config.json") + " says true");
+                 path("rules/bert_config.json") + " describes a GroupBERT, but " +
+                     path("rules/model.safetensors") + " holds a BERT");
+}
+
+TEST_F(PretrainStart, ANameThatIsNoFolderSaysThatNothingIsDownloaded) {
+  const std::string sentence =
+      "bert-base-uncased does not exist, and nothing is downloaded; give a model's folder (with "
+      "config.json, vocab.txt and model.safetensors)";
+  for (const char* command : {"pretrain", "plan", "squad", "glue", "fill", "answer", "classify",
+                              "serve", "latency", "compile"}) {
+    Words words = {command, "--init-checkpoint=bert-base-uncased"};
+    const Words more = command == std::string("pretrain") ? Words{"--generated-data"}
+                       : command == std::string("squad")
+                           ? Words{"--train-file=" + path("vocab.txt")}
+                       : command == std::string("glue")   ? Words{"--task-name=RTE", "--data-dir=x"}
+                       : command == std::string("fill")   ? Words{"--text=[MASK]"}
+                       : command == std::string("answer") ? Words{"--question=a", "--context=b"}
+                       : command == std::string("compile") ? Words{"--output-file=" + path("m")}
+                                                           : Words{};
+    words.insert(words.end(), more.begin(), more.end());
+    expect_refusal(run_command(words), sentence);
+  }
+  expect_refusal(run_command({"convert", "hf2google", "bert-base-uncased"}), sentence);
+  expect_refusal(run_command({"inspect", "bert-base-uncased"}), sentence);
 }
 
 TEST_F(PretrainStart, RecordsGoOnWithTheVocabularyOfTheStart) {

@@ -216,7 +216,8 @@ void add_checkpoint_options(OptionTable& table, RunOptions& o) {
   table.add("save_path", &training.save_path,
             "Folder for checkpoints and metrics; default with restore_dir: that folder",
             {.is_of_command = true});
-  table.add("init_checkpoint", &training.init_checkpoint, "Start from these weights",
+  table.add("init_checkpoint", &training.init_checkpoint,
+            "Start from these weights, a model's folder or a run's; the model's shape is theirs",
             {.is_of_command = true});
   table.add(
       "restore_dir", &training.restore_dir,
