@@ -16,8 +16,8 @@ import finetune_effects_test
 import launch_test
 import pretrain_effects_test
 import serve_effects_test
-from option_effects import (CONTEXT, CommandRun, Effect, OptionEffects, Page, cloze, help_of, prints, prints_other,
-                            prints_same, refused, succeeds, writes_to)
+from option_effects import (CONTEXT, CommandRun, Effect, OptionEffects, Page, cloze, commands_of, help_of, prints,
+                            prints_other, prints_same, refused, succeeds, writes_to)
 from small_models import make_models
 
 SMALL = {"vocab_size": 120, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
@@ -309,11 +309,6 @@ class ConfigPrintTest(InferenceEffects, unittest.TestCase):
 
 class ConfigSchemaTest(ConfigPrintTest):
     COMMAND = "config schema"
-
-
-def commands_of(help_text):
-    part = help_text.split("Subcommands:", 1)[1:]
-    return re.findall(r"^  ([a-z]+) ", part[0], re.MULTILINE) if part else []
 
 
 class AllCommandsTest(unittest.TestCase):

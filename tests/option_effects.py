@@ -244,6 +244,11 @@ def help_of(command):
                           text=True, timeout=60).stdout
 
 
+def commands_of(help_text):
+    part = help_text.split("Subcommands:", 1)[1:]
+    return re.findall(r"^  ([a-z]+) ", part[0], re.MULTILINE) if part else []
+
+
 class OptionEffects:
     """A mixin for unittest.TestCase. It runs COMMAND with the options BASE, without and with each
     of EFFECTS.

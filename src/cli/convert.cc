@@ -76,7 +76,8 @@ void add_options(OptionTable& table, Options& o) {
 
 void add_convert(Subcommand program) {
   program.add_command("convert",
-                      "Convert a model between Hugging Face folders and TensorFlow 1 checkpoints",
+                      {"Convert a model between Hugging Face folders and TensorFlow 1 checkpoints",
+                       "cloze convert hf2google bert --output-dir google"},
                       add_options, run);
 }
 

@@ -64,10 +64,12 @@ void add_options(OptionTable& table, std::string& path) {
 }  // namespace
 
 void add_inspect(Subcommand program) {
-  program.add_command("inspect",
-                      "List the tensors of a model: safetensors or pytorch_model.bin, whole or in "
-                      "shards, or a TensorFlow checkpoint",
-                      add_options, inspect);
+  program.add_command(
+      "inspect",
+      {"List the tensors of a model: safetensors or pytorch_model.bin, whole or in shards, or a "
+       "TensorFlow checkpoint",
+       "cloze inspect bert"},
+      add_options, inspect);
 }
 
 }  // namespace cloze::cli

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "cli/launch/mpirun_command.h"
 #include "cli/options/arguments.h"
 #include "cli/options/command_texts.h"
+#include "cli/options/help_formatter.h"
 #include "cli/say.h"
 #include "cli/training/ranks.h"
 #include "cli/version.h"
@@ -38,8 +40,11 @@ void add_commands(Subcommand program, std::vector<std::string> launched) {
   add_launch(program, std::move(launched));
   add_compile(program);
   add_configuration(
-      program.add_group("config", "Show configurations, and import those of other systems"));
-  const Subcommand data = program.add_group("data", "Make training data");
+      program.add_group("config", {"Show configurations, and import those of other systems",
+                                   "cloze config print pretrain --config bert_tiny"}));
+  const Subcommand data = program.add_group(
+      "data", {"Make training data",
+               "cloze data vocabulary --input-file 'text/*.txt' --output-file vocab.txt"});
   for (const auto add : {add_data_convert, add_data_packing, add_data_records, add_data_sample,
                          add_data_squad, add_data_stats, add_data_tokens, add_data_verify,
                          add_data_vocabulary, add_data_wikipedia}) {
@@ -122,6 +127,10 @@ int run_program(int argc, const char* const* argv) {
   platform::ignore_file_size_signal();
   CLI::App program("Trains BERT and GroupBERT, from plain text to a served model", "cloze");
   program.require_subcommand(1);
+  program.formatter(std::make_shared<HelpFormatter>());  // of every command
+  program.footer(
+      "cloze pretrain --config bert_tiny --input-file 'text/*.txt' --vocab-file vocab.txt "
+      "--save-path run");
   add_texts(program);
   std::vector<std::string> words = command_line_words(argc, argv);
   const std::vector<std::string> launched = take_launched_command(words);

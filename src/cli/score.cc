@@ -97,10 +97,18 @@ void add_glue_options(OptionTable& table, GlueOptions& o) {
 }  // namespace
 
 void add_score(Subcommand program) {
-  Subcommand score = program.add_group("score", "Official scores of prediction files");
-  score.add_command("squad", "Exact match and F1 of SQuAD 1.1 and 2.0", add_squad_options,
-                    score_squad);
-  score.add_command("glue", "The metrics of a GLUE task", add_glue_options, score_glue);
+  Subcommand score = program.add_group(
+      "score", {"Official scores of prediction files",
+                "cloze score squad --data dev-v1.1.json --predictions squad/predictions.json"});
+  score.add_command("squad",
+                    {"Exact match and F1 of SQuAD 1.1 and 2.0",
+                     "cloze score squad --data dev-v1.1.json --predictions squad/predictions.json"},
+                    add_squad_options, score_squad);
+  score.add_command(
+      "glue",
+      {"The metrics of a GLUE task",
+       "cloze score glue --task SST-2 --data glue_data/SST-2/dev.tsv --predictions SST-2.tsv"},
+      add_glue_options, score_glue);
 }
 
 }  // namespace cloze::cli

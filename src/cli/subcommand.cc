@@ -8,16 +8,16 @@
 
 namespace cloze::cli {
 
-Subcommand Subcommand::add_group(const std::string& name, const std::string& help) {
-  CLI::App& group = add(name, help);
+Subcommand Subcommand::add_group(const std::string& name, const CommandText& text) {
+  CLI::App& group = add(name, text);
   group.require_subcommand();
   if (!words_) return {group, std::nullopt};
   if (!is_named(name)) return {group, std::vector<std::string>()};
   return {group, std::vector(words_->begin() + 1, words_->end())};
 }
 
-CLI::App& Subcommand::add(const std::string& name, const std::string& help) {
-  return *app_->add_subcommand(name, help);
+CLI::App& Subcommand::add(const std::string& name, const CommandText& text) {
+  return *app_->add_subcommand(name, text.help)->footer(text.example);
 }
 
 bool Subcommand::is_named(const std::string& name) const {

@@ -14,6 +14,12 @@
 
 namespace cloze::cli {
 
+// What a command does, and a command line that does it, as one would type it.
+struct CommandText {
+  std::string help;
+  std::string example;
+};
+
 class Subcommand {
  public:
   // Only the command that `words` begin with gets its options, because the options of all commands
@@ -22,14 +28,14 @@ class Subcommand {
       : app_(&app), words_(std::move(words)) {}
 
   // One that only holds others, of which one has to be named.
-  Subcommand add_group(const std::string& name, const std::string& help);
+  Subcommand add_group(const std::string& name, const CommandText& text);
 
   // add_options(table, options) adds the rows; run(options) or run(options, table) is called with
   // what the command was given.
   template <typename Options, typename Run>
-  void add_command(const std::string& name, const std::string& help,
+  void add_command(const std::string& name, const CommandText& text,
                    void (*add_options)(OptionTable&, Options&), Run run) {
-    CLI::App& app = add(name, help);
+    CLI::App& app = add(name, text);
     if (!is_named(name)) return;
     struct Command {
       Options options;
@@ -48,7 +54,7 @@ class Subcommand {
   }
 
  private:
-  CLI::App& add(const std::string& name, const std::string& help);
+  CLI::App& add(const std::string& name, const CommandText& text);
   bool is_named(const std::string& name) const;
   static void set_action(CLI::App& app, OptionTable& table, std::function<void()> action);
 

@@ -23,10 +23,10 @@ int tables_made(std::optional<std::vector<std::string>> words) {
   Subcommand program(app, std::move(words));
   made = 0;
   const auto run = [](Options&) {};
-  program.add_command("one", "", add_options, run);
-  Subcommand group = program.add_group("group", "");
-  group.add_command("one", "", add_options, run);
-  group.add_command("two", "", add_options, run);
+  program.add_command("one", {}, add_options, run);
+  Subcommand group = program.add_group("group", {});
+  group.add_command("one", {}, add_options, run);
+  group.add_command("two", {}, add_options, run);
   EXPECT_EQ(app.get_subcommands({}).size(), 2u) << "all are known by name";
   return made;
 }

@@ -99,8 +99,10 @@ void add_options(OptionTable& table, Options& o) {
 }  // namespace
 
 void add_tokenize(Subcommand program) {
-  program.add_command("tokenize", "Print the token ids of each line of standard input", add_options,
-                      tokenize);
+  program.add_command("tokenize",
+                      {"Print the token ids of each line of standard input",
+                       "echo 'a mill on the river' | cloze tokenize --vocab-file vocab.txt"},
+                      add_options, tokenize);
 }
 
 }  // namespace cloze::cli

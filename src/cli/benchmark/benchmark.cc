@@ -270,7 +270,9 @@ void run(Options& o) {
 }  // namespace
 
 void add_benchmark(Subcommand program) {
-  program.add_command("benchmark", "Run a benchmark of another system, or one of ours, by name",
+  program.add_command("benchmark",
+                      {"Run a benchmark of another system, or one of ours, by name",
+                       "cloze benchmark bert_tiny_pretrain"},
                       add_options, run);
 }
 

@@ -8,8 +8,11 @@
 namespace cloze::cli {
 
 ConfigurationCommands::ConfigurationCommands(Subcommand config)
-    : print_(config.add_group("print", "Every value, and where it came from")),
-      schema_(config.add_group("schema", "JSON schema of configuration files, for editors")) {}
+    : print_(config.add_group("print", {"Every value, and where it came from",
+                                        "cloze config print pretrain --config bert_tiny"})),
+      schema_(config.add_group("schema", {"JSON schema of configuration files, for editors",
+                                          "cloze config schema pretrain > pretrain.schema.json"})) {
+}
 
 void ConfigurationCommands::add_nothing(OptionTable&, Nothing&) {}
 

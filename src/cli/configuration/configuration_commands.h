@@ -17,12 +17,16 @@ class ConfigurationCommands {
   // names, as the command takes them.
   template <typename Options, typename Table>
   void add(const std::string& name, void (*add_options)(Table&, Options&)) {
-    print_.add_command(name, "Every value of cloze " + name + ", and where it came from",
-                       add_options, [](Options& options, Table& table) {
-                         take_options_of_run(table, options);
-                         print_values(table);
-                       });
-    schema_.add_command(name, "JSON schema of the files that cloze " + name + " --config takes",
+    print_.add_command(
+        name,
+        {"Every value of cloze " + name + ", and where it came from", "cloze config print " + name},
+        add_options, [](Options& options, Table& table) {
+          take_options_of_run(table, options);
+          print_values(table);
+        });
+    schema_.add_command(name,
+                        {"JSON schema of the files that cloze " + name + " --config takes",
+                         "cloze config schema " + name + " > " + name + ".schema.json"},
                         add_nothing, [add_options](Nothing&) {
                           Options options;
                           Table table;

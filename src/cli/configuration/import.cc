@@ -98,8 +98,10 @@ void import(const ImportOptions& o) {
 }  // namespace
 
 void add_config_import(Subcommand config) {
-  config.add_command("import", "Convert a configuration of another system to ours", add_options,
-                     import);
+  config.add_command("import",
+                     {"Convert a configuration of another system to ours",
+                      "cloze config import squad.yaml --output-file squad.json"},
+                     add_options, import);
 }
 
 }  // namespace cloze::cli

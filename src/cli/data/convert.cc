@@ -110,7 +110,9 @@ void add_options(OptionTable& table, Options& o) {
 void add_data_convert(Subcommand data) {
   data.add_command(
       "convert",
-      "Convert records of any form, or a token store, to TFRecord or MLPerf's binary files",
+      {"Convert records of any form, or a token store, to TFRecord or MLPerf's binary files",
+       "cloze data convert --train-file 'records/*' --seq-length 128 --max-predictions-per-seq 20 "
+       "--output-file converted.tfrecord"},
       add_options, run);
 }
 

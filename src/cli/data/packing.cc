@@ -100,7 +100,9 @@ void add_options(OptionTable& table, Options& o) {
 }  // namespace
 
 void add_data_packing(Subcommand data) {
-  data.add_command("packing", "Report how well sequences pack, and write the packs (--output-dir)",
+  data.add_command("packing",
+                   {"Report how well sequences pack, and write the packs (--output-dir)",
+                    "cloze data packing --lengths lengths.txt"},
                    add_options, run);
 }
 

@@ -116,8 +116,12 @@ void add_options(OptionTable& table, Options& o) {
 }  // namespace
 
 void add_data_records(Subcommand data) {
-  data.add_command("records", "Make pre-training records (TFRecord) from plain text", add_options,
-                   run);
+  data.add_command(
+      "records",
+      {"Make pre-training records (TFRecord) from plain text",
+       "cloze data records --input-file 'text/*.txt' --vocab-file vocab.txt --do-lower-case "
+       "--output-file records.tfrecord"},
+      add_options, run);
 }
 
 }  // namespace cloze::cli

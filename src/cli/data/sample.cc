@@ -64,7 +64,8 @@ void add_options(OptionTable& table, Options& o) {
 
 void add_data_sample(Subcommand data) {
   data.add_command("sample",
-                   "Write an invented world: documents, cloze items, questions on paragraphs",
+                   {"Write an invented world: documents, cloze items, questions on paragraphs",
+                    "cloze data sample --output-dir world --megabytes 1"},
                    add_options, run);
 }
 

@@ -92,8 +92,12 @@ void add_options(OptionTable& table, Options& o) {
 }  // namespace
 
 void add_data_squad(Subcommand data) {
-  data.add_command("squad", "Cut the questions and contexts of a SQuAD file into features",
-                   add_options, run);
+  data.add_command(
+      "squad",
+      {"Cut the questions and contexts of a SQuAD file into features",
+       "cloze data squad --input-file train-v1.1.json --vocab-file vocab.txt --do-lower-case "
+       "--output-file train.tfrecord"},
+      add_options, run);
 }
 
 }  // namespace cloze::cli

@@ -104,8 +104,10 @@ void add_options(OptionTable& table, Options& o) {
 }  // namespace
 
 void add_data_stats(Subcommand data) {
-  data.add_command("stats", "Count what records or the samples of a token store hold", add_options,
-                   run);
+  data.add_command("stats",
+                   {"Count what records or the samples of a token store hold",
+                    "cloze data stats --train-file records.tfrecord"},
+                   add_options, run);
 }
 
 }  // namespace cloze::cli

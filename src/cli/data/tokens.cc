@@ -57,7 +57,12 @@ void add_options(OptionTable& table, Options& o) {
 }  // namespace
 
 void add_data_tokens(Subcommand data) {
-  data.add_command("tokens", "Tokenise text into a store to pre-train from", add_options, run);
+  data.add_command(
+      "tokens",
+      {"Tokenise text into a store to pre-train from",
+       "cloze data tokens --input-file 'text/*.txt' --vocab-file vocab.txt --do-lower-case "
+       "--output-dir store"},
+      add_options, run);
 }
 
 }  // namespace cloze::cli

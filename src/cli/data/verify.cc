@@ -67,8 +67,10 @@ void add_options(OptionTable& table, Options& o) {
 }  // namespace
 
 void add_data_verify(Subcommand data) {
-  data.add_command("verify", "Read and check every record, or all of a token store", add_options,
-                   run);
+  data.add_command("verify",
+                   {"Read and check every record, or all of a token store",
+                    "cloze data verify --train-file records.tfrecord"},
+                   add_options, run);
 }
 
 }  // namespace cloze::cli

@@ -76,7 +76,11 @@ void add_options(OptionTable& table, Options& o) {
 }  // namespace
 
 void add_data_vocabulary(Subcommand data) {
-  data.add_command("vocabulary", "Train a WordPiece vocabulary from text files", add_options, run);
+  data.add_command(
+      "vocabulary",
+      {"Train a WordPiece vocabulary from text files",
+       "cloze data vocabulary --input-file 'text/*.txt' --output-file vocab.txt --size 8192"},
+      add_options, run);
 }
 
 }  // namespace cloze::cli

@@ -89,7 +89,9 @@ void add_options(OptionTable& table, Options& o) {
 void add_data_wikipedia(Subcommand data) {
   data.add_command(
       "wikipedia",
-      "Make plain text, one sentence per line, from a MediaWiki dump or WikiExtractor output",
+      {"Make plain text, one sentence per line, from a MediaWiki dump or WikiExtractor output",
+       "cloze data wikipedia --input-file enwiki-pages-articles.xml.bz2 --output-file "
+       "wikipedia.txt"},
       add_options, run);
 }
 

@@ -83,7 +83,12 @@ void add_options(OptionTable& table, Options& o) {
 }  // namespace
 
 void add_answer(Subcommand program) {
-  program.add_command("answer", "Answer questions on texts of any length", add_options, run);
+  program.add_command(
+      "answer",
+      {"Answer questions on texts of any length",
+       "cloze answer --init-checkpoint squad --question 'Who keeps the mill?' --context-file "
+       "town.txt"},
+      add_options, run);
 }
 
 }  // namespace cloze::cli

@@ -82,7 +82,10 @@ void add_options(OptionTable& table, Options& o) {
 }  // namespace
 
 void add_classify(Subcommand program) {
-  program.add_command("classify", "Classify texts and pairs of texts", add_options, run);
+  program.add_command("classify",
+                      {"Classify texts and pairs of texts",
+                       "cloze classify --init-checkpoint sst2 --text 'a fine film'"},
+                      add_options, run);
 }
 
 }  // namespace cloze::cli

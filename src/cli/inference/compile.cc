@@ -62,7 +62,8 @@ void add_options(OptionTable& table, Options& o) {
 
 void add_compile(Subcommand program) {
   program.add_command("compile",
-                      "Store a model with its weights packed for inference on this machine",
+                      {"Store a model with its weights packed for inference on this machine",
+                       "cloze compile --init-checkpoint run --output-file run.cloze"},
                       add_options, run);
 }
 

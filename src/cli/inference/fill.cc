@@ -107,7 +107,11 @@ void add_options(OptionTable& table, Options& o) {
 }  // namespace
 
 void add_fill(Subcommand program) {
-  program.add_command("fill", "Fill in the [MASK]s of texts", add_options, run);
+  program.add_command(
+      "fill",
+      {"Fill in the [MASK]s of texts",
+       "cloze fill --init-checkpoint run --text 'the capital of france is [MASK] .'"},
+      add_options, run);
 }
 
 }  // namespace cloze::cli

@@ -110,7 +110,8 @@ inference::LatencyRun run_latency(const LatencyCommand& options) {
 
 void add_latency(Subcommand program) {
   program.add_command("latency",
-                      "Measure how long a model takes to answer, with several clients at a time",
+                      {"Measure how long a model takes to answer, with several clients at a time",
+                       "cloze latency --init-checkpoint run --seq-length 64 --clients 2"},
                       add_options, run);
 }
 

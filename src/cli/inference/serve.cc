@@ -155,7 +155,10 @@ void add_options(OptionTable& table, Options& o) {
 }  // namespace
 
 void add_serve(Subcommand program) {
-  program.add_command("serve", "Answer requests over HTTP, and on a web page", add_options, run);
+  program.add_command(
+      "serve",
+      {"Answer requests over HTTP, and on a web page", "cloze serve --init-checkpoint squad"},
+      add_options, run);
 }
 
 }  // namespace cloze::cli

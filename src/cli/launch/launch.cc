@@ -223,11 +223,13 @@ void run_launch(const LaunchOptions& options, const std::vector<std::string>& co
 }  // namespace
 
 void add_launch(Subcommand program, std::vector<std::string> command) {
-  program.add_command(
-      "launch",
-      "Start a command in several processes with mpirun: cloze launch -n 4 -- pretrain ...",
-      add_launch_options,
-      [command = std::move(command)](LaunchOptions& options) { run_launch(options, command); });
+  program.add_command("launch",
+                      {"Start a command in several processes with mpirun",
+                       "cloze launch -n 2 -- pretrain --config bert_tiny --input-file 'text/*.txt' "
+                       "--vocab-file vocab.txt --save-path run"},
+                      add_launch_options, [command = std::move(command)](LaunchOptions& options) {
+                        run_launch(options, command);
+                      });
 }
 
 }  // namespace cloze::cli

@@ -99,6 +99,8 @@ std::string manual_page(const CLI::App& program, const std::string& version) {
     if (path.empty()) return;
     page += fmt::format(".SS {} {}\n{}\n", program.get_name(), path,
                         escaped(command.get_description()));
+    const std::string example = command.get_footer();
+    if (!example.empty()) page += fmt::format(".PP\n.RS\n{}\n.RE\n", escaped(example));
     for (const CLI::Option* option : options_of(command)) page += described(*option);
   });
   return page + kExitStatus;

@@ -16,7 +16,8 @@ namespace cloze::cli {
 // For bash: commands, then the options of the command that the words before name; files elsewhere.
 std::string bash_completion(const CLI::App& program);
 
-// A page for man(1), in the macros of man(7): every command with its options, and the exit codes.
+// A page for man(1), in the macros of man(7): every command with its example and options, and the
+// exit codes.
 std::string manual_page(const CLI::App& program, const std::string& version);
 
 }  // namespace cloze::cli

@@ -18,6 +18,7 @@ class CommandTexts : public testing::Test {
   CommandTexts() {
     CLI::App* data = program_.add_subcommand("data", "Make training data");
     CLI::App* records = data->add_subcommand("records", "Make records");
+    records->footer("cloze data records --mask-tokens 3");
     records->add_option("--mask-tokens", "Predictions in a record, at most M");
     records->add_option("--pipeline-stages", "of another system")->group("");
     program_.add_subcommand("fill", "Fill blanks")->add_option("--text", ".dots and back\\slashes");
@@ -66,6 +67,7 @@ TEST_F(CommandTexts, TheManualPageNamesEveryCommandAndEscapesItsText) {
   const std::string page = manual_page(program_, "0.1");
   for (const char* part :
        {".TH CLOZE 1 \"\" \"cloze 0.1\"\n", ".SS cloze data records\nMake records\n",
+        "\n.PP\n.RS\ncloze data records \\-\\-mask\\-tokens 3\n.RE\n",
         ".B \\-\\-mask\\-tokens\nPredictions in a record, at most M\n",
         "\\&.dots and back\\eslashes\n", ".SH EXIT STATUS\n"}) {
     EXPECT_NE(page.find(part), std::string::npos) << part << page;

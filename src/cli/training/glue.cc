@@ -62,7 +62,12 @@ void run(GlueOptions& options, OptionTable& table) {
 }  // namespace
 
 void add_glue(Subcommand program) {
-  program.add_command("glue", "Fine-tune, score and predict a GLUE task", add_options, run);
+  program.add_command(
+      "glue",
+      {"Fine-tune, score and predict a GLUE task",
+       "cloze glue --config finetune_glue_mini --task-name SST-2 --data-dir glue_data "
+       "--init-checkpoint run --save-path sst2"},
+      add_options, run);
 }
 
 void add_glue_configuration(ConfigurationCommands& commands) { commands.add("glue", add_options); }

@@ -118,12 +118,18 @@ void run_plan(PlanOptions& options, OptionTable& table) {
 }  // namespace
 
 void add_pretrain(Subcommand program) {
-  program.add_command("pretrain", "Pre-train BERT or GroupBERT on text or records",
-                      add_pretrain_options, run_pretrain);
+  program.add_command(
+      "pretrain",
+      {"Pre-train BERT or GroupBERT on text or records",
+       "cloze pretrain --config bert_tiny --input-file 'text/*.txt' --vocab-file vocab.txt "
+       "--save-path run"},
+      add_pretrain_options, run_pretrain);
 }
 
 void add_plan(Subcommand program) {
-  program.add_command("plan", "Say how much memory and time a configuration takes; train nothing",
+  program.add_command("plan",
+                      {"Say how much memory and time a configuration takes; train nothing",
+                       "cloze plan --config bert_tiny --num-train-steps 1000"},
                       add_plan_options, run_plan);
 }
 

@@ -95,7 +95,12 @@ void run(SquadOptions& options, OptionTable& table) {
 }  // namespace
 
 void add_squad(Subcommand program) {
-  program.add_command("squad", "Fine-tune on SQuAD, answer and score", add_options, run);
+  program.add_command(
+      "squad",
+      {"Fine-tune on SQuAD, answer and score",
+       "cloze squad --config finetune_squad_mini --train-file train-v1.1.json --predict-file "
+       "dev-v1.1.json --init-checkpoint run --save-path squad"},
+      add_options, run);
 }
 
 void add_squad_configuration(ConfigurationCommands& commands) {

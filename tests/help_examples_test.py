@@ -1,0 +1,155 @@
+"""Each --help begins with an example, and each example works: they run as they are printed, with smaller sizes
+appended, in a folder that has the files which they name.
+
+Usage: help_examples_test.py PROGRAM
+"""
+import bz2
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from option_effects import PROGRAM, commands_of, help_of
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DUMP = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
+<siteinfo><dbname>enwiki</dbname></siteinfo>
+<page><title>Orla</title><ns>0</ns><id>1</id><revision><id>2</id><format>text/x-wiki</format>
+<text bytes="60" xml:space="preserve">'''Orla''' is a town on the river. It has a mill and a bridge. Merchants built both of
+them in the year of the flood, and they have stood ever since.</text></revision></page></mediawiki>
+"""
+SMALL = ("--hidden-size 16 --num-hidden-layers 1 --num-attention-heads 2 --intermediate-size 16 --seq-length 64 "
+         "--max-position-embeddings 64 --micro-batch-size 2 --global-batch-size 2 --max-predictions-per-seq 10 "
+         "--num-train-steps 1 --threads 1")
+TUNE = "--seq-length 64 --micro-batch-size 2 --global-batch-size 2 --num-train-steps 1 --threads 1"
+
+# What is appended, in an order in which each command finds what those before it made.
+RUNS = {
+    "data vocabulary": "",
+    "data": "",
+    "data records": "",
+    "data stats": "",
+    "data verify": "",
+    "data convert": "",
+    "data tokens": "",
+    "data sample": "",
+    "data squad": "",
+    "data packing": "",
+    "data wikipedia": "",
+    "": SMALL,
+    "pretrain": SMALL,
+    "plan": "",
+    "fill": "",
+    "inspect": "",
+    "compile": "",
+    "latency": "--num-iter 2",
+    "convert": "",
+    "tokenize": "",
+    "squad": f"{TUNE} --doc-stride 16 --max-query-length 16",
+    "glue": TUNE,
+    "answer": "",
+    "classify": "",
+    "score": "",
+    "score squad": "",
+    "score glue": "",
+    "serve": "--port 0",
+    "config": "",
+    "config import": "",
+    "config print": "",
+    "config print pretrain": "",
+    "config print squad": "",
+    "config print glue": "",
+    "config schema": "",
+    "config schema pretrain": "",
+    "config schema squad": "",
+    "config schema glue": "",
+    "benchmark": "",
+    "launch": "",
+}
+
+
+def example_of(command):
+    """Returns the command line of the second line of a command's help; None if there is none."""
+    lines = help_of(command).splitlines()
+    return lines[1].removeprefix("Example: ") if lines[1].startswith("Example: ") else None
+
+
+def all_commands(command=""):
+    yield command
+    for name in commands_of(help_of(command)):
+        yield from all_commands(f"{command} {name}".strip())
+
+
+def write_pairs(folder):
+    rows = "".join(f"{text}\t{label}\n" for label in (0, 1) for text in ("a fine film ", "the mill is old "))
+    folder.mkdir(parents=True)
+    for split in ("train", "dev"):
+        (folder / f"{split}.tsv").write_text("sentence\tlabel\n" + rows)
+    (folder.parent.parent / "SST-2.tsv").write_text("index\tprediction\n0\t0\n1\t1\n2\t1\n3\t0\n")
+
+
+def make_files(folder):
+    """Writes what the examples name and none of them makes."""
+    (folder / "text").mkdir()
+    sample = [PROGRAM, "data", "sample", "--output-dir", "made", "--documents=30", "--train-questions=20",
+              "--dev-questions=10"]
+    subprocess.run(sample, cwd=folder, check=True, capture_output=True, timeout=60)
+    shutil.copy(folder / "made" / "corpus.txt", folder / "text" / "towns.txt")
+    for split in ("train", "dev"):
+        shutil.copy(folder / "made" / f"squad-{split}.json", folder / f"{split}-v1.1.json")
+    (folder / "town.txt").write_text("The town of Orla has a mill. Anna keeps the mill.\n")
+    (folder / "lengths.txt").write_text("5 3\n9 2\n")
+    (folder / "enwiki-pages-articles.xml.bz2").write_bytes(bz2.compress(DUMP.encode()))
+    write_pairs(folder / "glue_data" / "SST-2")
+    shutil.copy(ROOT / "configs" / "habana" / "bert_base_finetune_fp32_squad_eager.yaml", folder / "squad.yaml")
+
+
+def make_links(folder):
+    """Gives what was made the names that other examples have for it."""
+    for made, name in (("records.tfrecord", "records/one.tfrecord"), ("run/checkpoint-1", "bert")):
+        if (folder / made).exists() and not (folder / name).exists():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).symlink_to(folder / made)
+
+
+def command_line(command, appended):
+    line = f"{example_of(command)} {appended}"
+    if command == "serve":
+        line = f"timeout --preserve-status -s INT 1 {line}"
+    return line.replace(" -n 2 ", " -n 2 --dry-run ") if command == "launch" else line
+
+
+class HelpExamplesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        make_files(cls.folder)
+
+    def test_every_help_begins_with_an_example(self):
+        commands = list(all_commands())
+        self.assertGreater(len(commands), 30)
+        self.assertEqual([command for command in commands if not example_of(command)], [])
+        self.assertEqual(set(commands), set(RUNS))
+
+    def test_every_example_works(self):
+        path = f"{PROGRAM.parent}:{os.environ['PATH']}"
+        for command, appended in RUNS.items():
+            if command == "launch" and not shutil.which("mpirun"):
+                continue
+            if command == "pretrain":
+                shutil.rmtree(self.folder / "run", ignore_errors=True)  # the program's own example made it
+            line = command_line(command, appended)
+            with self.subTest(command):
+                self.assertIn(f"cloze {command}", line)
+                result = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=self.folder, timeout=300,
+                                        capture_output=True, text=True, env=os.environ | {"PATH": path})
+                self.assertEqual(result.returncode, 0, f"{line}\n{result.stderr}")
+            make_links(self.folder)
+
+
+if __name__ == "__main__":
+    unittest.main()
