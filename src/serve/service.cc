@@ -171,7 +171,7 @@ std::optional<Response> refuse_path(const RequestHead& head,
     return error_response(
         404,
         contains(kModelPaths, head.path)
-            ? fmt::format("the model has no head for {}; this one offers{}", head.path, offered)
+            ? fmt::format("this model does not answer {}; it answers{}", head.path, offered)
             : fmt::format("there is nothing at {}; there is{} and / /health /metrics /model",
                           std::string_view(head.path).substr(0, kQuotedBytes), offered));
   }

@@ -73,7 +73,7 @@ TEST(Service, PathsAndMethods) {
   EXPECT_EQ(service.refusal(get("/fill"))->fields[0],
             (std::pair<std::string, std::string>{"Allow", "POST"}));
   EXPECT_EQ(refused(service, post("/answer")),
-            "404 the model has no head for /answer; this one offers /fill");
+            "404 this model does not answer /answer; it answers /fill");
   EXPECT_EQ(refused(service, get("/../etc/passwd")),
             "404 there is nothing at /../etc/passwd; there is /fill and / /health /metrics /model");
   EXPECT_EQ(service.known_path("/answer"), "other");

@@ -41,7 +41,9 @@ std::vector<tasks::QuestionAndContext> questions_of(const Options& options,
   const bool is_text = table.is_given("context");
   if (is_file && is_text)
     throw_user_error("--context and --context-file both give the text; give one");
-  if (!is_file && !is_text) throw_user_error("give --context, --context-file or --input-file");
+  if (!is_file && !is_text) {
+    throw_user_error("there is no text to answer from; give --context, --context-file or --input-file");
+  }
   std::string context = is_file ? platform::read_file(options.context_file) : options.context;
   note_invalid_utf8(options.question, "the question");
   note_invalid_utf8(context, is_file ? options.context_file : "the context");

@@ -57,7 +57,7 @@ fs::path model_path(const fs::path& path) {
 
 void note_invalid_utf8(std::string_view text, std::string_view source) {
   if (text::is_valid_utf8(text)) return;
-  say("note: {} is not all UTF-8; the other bytes were left out\n", source);
+  say("note: {} has bytes that are not UTF-8; they were left out\n", source);
 }
 
 void note_invalid_texts(const std::vector<std::string>& texts) {
@@ -93,7 +93,7 @@ std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path,
     };
     if (!item) throw_data_error("{}:{}: {}", path.string(), line, item.error().message);
     if (!item->is_object() || !std::ranges::all_of(texts, is_there)) {
-      throw_data_error("{}:{} is not a JSON object with the texts {}", path.string(), line,
+      throw_data_error("{}:{} must be a JSON object with a text for each of {}", path.string(), line,
                        fmt::join(texts, ", "));
     }
     if (!std::ranges::all_of(optional_texts, is_right)) {

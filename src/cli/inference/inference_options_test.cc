@@ -146,7 +146,7 @@ TEST(InvalidUtf8, IsNotedOfEachTextThatIsGiven) {
       run_command({"fill", "--init-checkpoint", blanks.path().string(), "--text", "word5 [MASK]",
                    "--text", "word6\xe9 [MASK]"});
   EXPECT_EQ(filled.status, ExitCode::kSuccess) << filled.error;
-  EXPECT_NE(filled.error.find("note: text 2 is not all UTF-8; the other bytes were left out\n"),
+  EXPECT_NE(filled.error.find("note: text 2 has bytes that are not UTF-8; they were left out\n"),
             std::string::npos)
       << filled.error;
   EXPECT_EQ(filled.error.find("note: text 1"), std::string::npos);
@@ -156,7 +156,7 @@ TEST(InvalidUtf8, IsNotedOfEachTextThatIsGiven) {
       {"classify", "--init-checkpoint", classes.path().string(), "--text", "word5 \x93word6"});
   EXPECT_EQ(classified.status, ExitCode::kSuccess) << classified.error;
   EXPECT_NE(
-      classified.error.find("note: the text is not all UTF-8; the other bytes were left out\n"),
+      classified.error.find("note: the text has bytes that are not UTF-8; they were left out\n"),
       std::string::npos)
       << classified.error;
 }
@@ -179,7 +179,7 @@ TEST(Context, IsGivenOnceThoughItBeEmpty) {
     words.insert(words.end(), more.begin(), more.end());
     return run_command(words).error;
   };
-  EXPECT_EQ(error_of({}), "cloze: give --context, --context-file or --input-file\n");
+  EXPECT_EQ(error_of({}), "cloze: there is no text to answer from; give --context, --context-file or --input-file\n");
   EXPECT_EQ(error_of({"--context", "a", "--context-file", "b"}),
             "cloze: --context and --context-file both give the text; give one\n");
   EXPECT_NE(error_of({"--context", ""}).find("/no/such/model does not exist"), std::string::npos);

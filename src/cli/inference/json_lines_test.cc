@@ -40,7 +40,7 @@ TEST(JsonLines, WhatDoesNotFitIsNamedWithItsLine) {
       read_json_lines(path, {"a", "b"});
       ADD_FAILURE() << bad;
     } catch (const DataError& error) {
-      EXPECT_EQ(error.what(), path + ":2 is not a JSON object with the texts a, b");
+      EXPECT_EQ(error.what(), path + ":2 must be a JSON object with a text for each of a, b");
     }
   }
   for (const char* bad : {"{\"a\": \"x\"}\n{", "{\"a\": \"x\", \"c\": 5}"}) {

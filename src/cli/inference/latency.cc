@@ -19,7 +19,7 @@ inference::PackedModel open_model(const LatencyCommand& options) {
   limit_instruction_set(options.model.instruction_set);
   const auto& [checkpoint, compile, instruction_set] = options.model;
   if (options.program.empty() && checkpoint.empty()) {
-    throw_user_error("give --program or --init-checkpoint");
+    throw_user_error("there is no model; give --init-checkpoint, or a packed one as --program");
   }
   if (!options.program.empty()) {
     return inference::PackedModel::open(options.program, compile.device);

@@ -31,8 +31,10 @@ struct Options {
 
 void check(const serve::Limits& limits) {
   if (limits.queue.waiting_inputs < limits.inputs_per_request) {
-    throw_user_error("--max-waiting {} is less than --max-inputs {}; raise it",
-                     limits.queue.waiting_inputs, limits.inputs_per_request);
+    throw_user_error(
+        "--max-waiting {} is less than --max-inputs {}: no such request could wait; raise the "
+        "first, or lower the second",
+        limits.queue.waiting_inputs, limits.inputs_per_request);
   }
   if (limits.queue.batch_wait >= limits.queue.waiting_time) {
     throw_user_error(
@@ -49,12 +51,16 @@ void print_line(const std::string& line) {
 void print_start(const Options& options, const platform::ListeningSocket& socket,
                  const std::filesystem::path& model) {
   const serve::Limits& limits = options.limits;
+  const auto seconds = [](std::chrono::milliseconds time) {
+    return std::chrono::duration<double>(time).count();
+  };
+  print_line(
+      fmt::format("serving {} on http://{}/: Ctrl-C stops it", model.string(), socket.address()));
   print_line(fmt::format(
-      "serving {} on http://{}/: at most {} connections, {} inputs waiting, {} per batch, {} bytes "
-      "per body, {} ms per transfer, {} ms in the queue",
-      model.string(), socket.address(), limits.connections, limits.queue.waiting_inputs,
-      limits.queue.batch_inputs, limits.body_bytes, limits.transfer_time.count(),
-      limits.queue.waiting_time.count()));
+      "limits: {} connections; {} inputs that wait, each for {:g} s; {} inputs in a batch; {} "
+      "bytes in a body, {:g} s for a transfer",
+      limits.connections, limits.queue.waiting_inputs, seconds(limits.queue.waiting_time),
+      limits.queue.batch_inputs, limits.body_bytes, seconds(limits.transfer_time)));
   if (!socket.is_loopback()) {
     print_line(
         fmt::format("note: {} can be reached from other machines; there is no password and "

@@ -77,8 +77,9 @@ class FeatureMaker {
     if (question.is_impossible) return {};
     if (!question.has_answers()) {
       throw_data_error(
-          "question {} has no answer and does not say that it is impossible; train on questions "
-          "with answers",
+          "question {} has no answers and is not marked is_impossible; leave it out of the "
+          "training "
+          "file",
           question.id);
     }
     const std::string& text = data_.contexts[question.context];
@@ -108,10 +109,10 @@ class FeatureMaker {
     const int64_t stride = options_.document_stride;
     if (room < 1) {
       throw_user_error(
-          "max_seq_length {} leaves no room for the context of question {}, which has {} tokens "
-          "beside {} special ones; set it higher{}",
+          "max_seq_length {} leaves no room for the context of question {}: the question takes {} "
+          "tokens, and the special ones are {}; raise it{}",
           options_.max_sequence_length, data_.questions[question].id, query, data::kPairBorders,
-          is_google() ? fmt::format(", or max_query_length ({}) lower", options_.max_query_length)
+          is_google() ? fmt::format(", or lower max_query_length ({})", options_.max_query_length)
                       : "");
     }
     if (is_google()) {
@@ -120,8 +121,9 @@ class FeatureMaker {
     if (num_tokens <= room) return {static_cast<uint32_t>(room), static_cast<uint32_t>(room)};
     if (stride >= room) {
       throw_user_error(
-          "question {} has {} tokens, which leaves windows of {} tokens: they cannot overlap by "
-          "doc_stride {}; set max_seq_length ({}) higher or doc_stride lower",
+          "question {} has {} tokens, which leaves its context windows of {}: they cannot overlap "
+          "by "
+          "doc_stride {} tokens; raise max_seq_length ({}), or lower doc_stride",
           data_.questions[question].id, query, room, stride, options_.max_sequence_length);
     }
     return {static_cast<uint32_t>(room), static_cast<uint32_t>(room - stride)};

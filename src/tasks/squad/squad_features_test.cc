@@ -138,19 +138,19 @@ TEST(SquadFeaturesTest, SizesThatDoNotFitAreNamed) {
   const SquadData data = one_question("a b c d e f", question_with("c d", {}));
   SquadFeatureOptions options = small(SquadStyle::kGoogle);
   EXPECT_EQ(refusal(data, options),
-            "question q has no answer and does not say that it is impossible; train on questions "
-            "with answers");
+            "question q has no answers and is not marked is_impossible; leave it out of the training "
+            "file");
   options.with_labels = false;
   options.max_sequence_length = 5;
   EXPECT_EQ(refusal(data, options),
-            "max_seq_length 5 leaves no room for the context of question q, which has 2 tokens "
-            "beside 3 special ones; set it higher, or max_query_length (64) lower");
+            "max_seq_length 5 leaves no room for the context of question q: the question takes 2 "
+            "tokens, and the special ones are 3; raise it, or lower max_query_length (64)");
   options.max_sequence_length = 6;
   EXPECT_EQ(refusal(data, options), "taken");
   options.style = SquadStyle::kHuggingFace;
   EXPECT_EQ(refusal(data, options),
-            "question q has 2 tokens, which leaves windows of 1 tokens: they cannot overlap by "
-            "doc_stride 2; set max_seq_length (6) higher or doc_stride lower");
+            "question q has 2 tokens, which leaves its context windows of 1: they cannot overlap by "
+            "doc_stride 2 tokens; raise max_seq_length (6), or lower doc_stride");
   options.document_stride = 0;
   EXPECT_EQ(refusal(data, options), "doc_stride is 0; it must be from 1 to 2147483647");
 }

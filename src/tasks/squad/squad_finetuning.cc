@@ -44,7 +44,7 @@ bool SquadFinetuning::can_be_scored() const {
 std::shared_ptr<const data::Dataset> SquadFinetuning::training_data() {
   Questions train = load(options_.train_file, true);
   if (train.features.windows.empty()) {
-    throw_user_error("{} gives nothing to train on: no context has words and an answer in them",
+    throw_user_error("{} has nothing to train on: no answer of it lies in the words of its context",
                      options_.train_file);
   }
   return std::make_shared<SquadDataset>(std::move(train.data), std::move(train.features));
@@ -104,7 +104,7 @@ SquadFinetuning::Questions SquadFinetuning::load(const std::string& path, bool w
   questions.features = make_squad_features(questions.data, tokenizer_, options);
   output_.notice(fmt::format("{}: {} questions, {} features{}", path,
                              questions.data.questions.size(), questions.features.windows.size(),
-                             with_labels ? fmt::format(", {} answers not where the file says",
+                             with_labels ? fmt::format(", {} answers are not where the file says",
                                                        questions.features.misplaced.size())
                                          : ""));
   std::vector<std::string_view> texts(questions.data.contexts.begin(),

@@ -42,7 +42,7 @@ TEST_F(SquadFinetuningTest, TrainsOnTheWindowsOfItsQuestions) {
   SquadFinetuning task = task_on("1.1", R"("answers": [{"text": "cd", "answer_start": 3}])");
   EXPECT_EQ(task.training_data()->size(), 1);
   EXPECT_EQ(notices_, std::vector<std::string>{
-                          path_ + ": 1 questions, 1 features, 0 answers not where the file says"});
+                          path_ + ": 1 questions, 1 features, 0 answers are not where the file says"});
 }
 
 TEST_F(SquadFinetuningTest, ScoresWhatHasAnswers) {

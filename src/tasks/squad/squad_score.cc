@@ -115,7 +115,8 @@ class Version2Scorer {
       : predictions_(predictions), no_answer_(no_answer) {
     for (const SquadQuestion& question : data.questions) score(question);
     if (raw_.empty())
-      throw_user_error("no question of the data has a prediction; give their predictions");
+      throw_user_error(
+          "none of the questions has a prediction; give the predictions of these data");
   }
 
   SquadScores scores(double threshold) {
