@@ -70,7 +70,7 @@ TEST(HttpServer, AnswersSeveralRequestsOnOneConnection) {
     client.send(post("{\"text\": \"" + text + "\"}"));
     const HttpReply reply = client.receive();
     EXPECT_EQ(reply.status, 200);
-    EXPECT_EQ(reply.body, "{\"echo\":\"" + text + "\"}\n");
+    EXPECT_EQ(reply.body, "{\"echo\":\"" + text + "\",\"model\":\"echo\"}\n");
   }
   client.send(std::string(kGetHealth) + post("{\"text\": \"\"}") + std::string(kGetHealth));
   EXPECT_EQ(client.receive().body, "{\"status\":\"ok\"}\n");
@@ -90,7 +90,7 @@ TEST(HttpServer, ALargeBodyArrivesWhole) {
   EchoServer server;
   const std::string text(30'000, 'x');
   const HttpReply reply = reply_to(server.port(), post("{\"text\": \"" + text + "\"}"));
-  EXPECT_EQ(reply.body, "{\"echo\":\"" + text + "\"}\n");
+  EXPECT_EQ(reply.body, "{\"echo\":\"" + text + "\",\"model\":\"echo\"}\n");
 }
 
 TEST(HttpServer, RefusesBeforeTheBodyAndCloses) {

@@ -193,6 +193,8 @@ class ServeTest(OptionEffects, unittest.TestCase):
         "threads": Effect(2, same_answer),
         "device": Effect("none", refused('device is "none"; choose one of cpu')),
         "instruction_set": Effect("none", refused("none")),
+        "model_name": Effect("towns", lambda run, base: json.loads(run.ask(BLANK)[1])["model"] == "towns" and
+                             json.loads(base.ask(BLANK)[1])["model"] == "mlm/checkpoint-1"),
         "version_2_with_negative": Effect("true", may_be_empty, init_checkpoint="qa"),
         "max_connections": Effect(1, answers_a_second_connection_with(503)),
         "max_connections_per_address": Effect(1, answers_a_second_connection_with(0)),

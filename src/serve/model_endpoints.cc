@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "serve/page_example.h"
 #include "tasks/mask_filler.h"
 #include "tasks/question_answerer.h"
 #include "tasks/text_classifier.h"
@@ -47,7 +48,7 @@ std::vector<ordered_json> answer(tasks::QuestionAnswerer& answerer, std::span<co
     questions.push_back({input.first, input.second, input.top_k});
   }
   std::vector<ordered_json> outputs;
-  for (const std::vector<tasks::Answer>& answers :
+  for (const tasks::Answers& answers :
        answerer.answer(questions, {.may_have_no_answer = options.may_have_no_answer})) {
     outputs.push_back(tasks::answers_json(answers));
   }
@@ -59,8 +60,8 @@ std::vector<ordered_json> classify(tasks::TextClassifier& classifier,
   std::vector<tasks::TextAndPair> texts;
   for (const Input& input : inputs) texts.push_back({input.first, input.second});
   std::vector<ordered_json> outputs;
-  for (const std::vector<tasks::ClassProbability>& classes : classifier.classify(texts)) {
-    outputs.push_back(tasks::classes_json(classes, classifier.head().is_regression()));
+  for (const tasks::Classification& one : classifier.classify(texts)) {
+    outputs.push_back(tasks::classification_json(one, classifier.head().is_regression()));
   }
   return outputs;
 }
@@ -109,11 +110,18 @@ std::string_view head_name(models::HeadKind head) {
   return "pre-training";
 }
 
-ordered_json describe(const inference::PretrainedModel& model) {
+// What its file or folder is called, without the folders above it, which are not for everyone to
+// see. A checkpoint is called by its run as well: "run/checkpoint-10".
+std::string name_of(const std::filesystem::path& path) {
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(path);
+  const std::string name = whole.filename().string();
+  const std::string run = whole.parent_path().filename().string();
+  return name.starts_with("checkpoint-") && !run.empty() ? run + "/" + name : name;
+}
+
+ordered_json describe(const inference::PretrainedModel& model, const std::string& name) {
   const models::BertConfig& config = model.config;
-  // "run/checkpoint-10/" has no last component; only the folder's own name is wanted, not its path.
-  const std::filesystem::path folder = std::filesystem::weakly_canonical(model.path);
-  ordered_json description = {{"name", folder.filename().string()},
+  ordered_json description = {{"name", name.empty() ? name_of(model.path) : name},
                               {"head", head_name(model.head.kind)},
                               {"layers", config.num_hidden_layers},
                               {"hidden_size", config.hidden_size},
@@ -130,7 +138,11 @@ ordered_json describe(const inference::PretrainedModel& model) {
 
 ServedModel serve_model(const std::shared_ptr<const inference::PackedModel>& model,
                         const ServingOptions& options) {
-  return {.description = describe(model->pretrained()), .endpoints = {endpoint_of(model, options)}};
+  const Endpoint endpoint = endpoint_of(model, options);
+  ordered_json description = describe(model->pretrained(), options.model_name);
+  const auto example = page_example(endpoint, model->pretrained().path);
+  if (example) description["example"] = *example;
+  return {.description = std::move(description), .endpoints = {endpoint}};
 }
 
 }  // namespace cloze::serve

@@ -9,12 +9,16 @@
 //                                       -> {"classes": [{"label", "probability"}]}, or of a model
 //                                          that predicts a number {"value"}
 //
+// An output for an input that was cut also has {"truncated": {"tokens", "kept"}}
+// (tasks/truncation.h): of a question, of a text or both of a pair. A text with blanks is never cut.
+//
 // The most probable comes first; start and end are code points of the context, or where [MASK] is
 // in the text, end exclusive.
 #pragma once
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "inference/packed_model.h"
@@ -25,6 +29,7 @@ namespace cloze::serve {
 struct ServingOptions {
   int num_threads = 0;              // that run a batch together; 0: all processors
   bool may_have_no_answer = false;  // "" is among the answers, as in SQuAD 2.0
+  std::string model_name;           // empty: that of its folder or file
 };
 
 struct ServedModel {

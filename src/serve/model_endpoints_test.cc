@@ -42,9 +42,17 @@ class MadeUpModel {
   ~MadeUpModel() { fs::remove_all(folder_); }
 
   ServedModel serve(bool may_have_no_answer = false) const {
-    auto model = inference::PackedModel::pack(inference::open_pretrained_model(folder_), {});
-    return serve_model(std::make_shared<const inference::PackedModel>(std::move(model)),
-                       {.num_threads = 1, .may_have_no_answer = may_have_no_answer});
+    return serve(folder_, {.num_threads = 1, .may_have_no_answer = may_have_no_answer});
+  }
+  static ServedModel serve(const fs::path& folder, const ServingOptions& options) {
+    auto model = inference::PackedModel::pack(inference::open_pretrained_model(folder), {});
+    return serve_model(std::make_shared<const inference::PackedModel>(std::move(model)), options);
+  }
+  // A copy in another folder.
+  static fs::path copied_to(const fs::path& folder) {
+    fs::create_directories(folder.parent_path());
+    fs::copy(fs::path(testing::TempDir()) / "model_endpoints_test", folder);
+    return folder;
   }
 
  private:
@@ -163,6 +171,33 @@ TEST(ModelEndpoints, AClassifierNamesItsClasses) {
   ASSERT_EQ(outputs[0].at("classes").size(), 3u);
   EXPECT_NEAR(sum_of_probabilities(outputs[0]["classes"]), 1.0, 1e-9);
   EXPECT_NE(outputs[0], outputs[1]);  // the second text counts
+}
+
+TEST(ModelEndpoints, AModelIsCalledByItsFolder) {
+  const MadeUpModel made_up({.kind = models::HeadKind::kPretraining});
+  const fs::path folder = fs::path(testing::TempDir()) / "model_name_test";
+  const auto name = [&](const fs::path& copy, const std::string& given) {
+    const ServedModel model = MadeUpModel::serve(copy, {.num_threads = 1, .model_name = given});
+    return model.description.at("name").get<std::string>();
+  };
+  const fs::path checkpoint = MadeUpModel::copied_to(folder / "towns" / "checkpoint-10");
+  EXPECT_EQ(name(checkpoint, ""), "towns/checkpoint-10");
+  EXPECT_EQ(name(checkpoint / "", ""), "towns/checkpoint-10");
+  EXPECT_EQ(name(MadeUpModel::copied_to(folder / "rivers"), ""), "rivers");
+  EXPECT_EQ(name(checkpoint, "the towns"), "the towns");
+  fs::remove_all(folder);
+}
+
+// The model has 32 positions.
+TEST(ModelEndpoints, WhatWasCutIsSaid) {
+  std::string words;
+  for (int i = 0; i < 70; ++i) words += "town ";
+  const MadeUpModel classifier(
+      {.kind = models::HeadKind::kSequenceClassification, .labels = {"no", "yes"}});
+  const std::vector<Input> texts = {{.first = words, .second = "a river"}, {.first = "a"}};
+  const auto classes = classifier.serve().endpoints[0].handler(texts);
+  EXPECT_EQ(classes[0].at("truncated"), ordered_json({{"tokens", 72}, {"kept", 29}}));
+  EXPECT_FALSE(classes[1].contains("truncated"));
 }
 
 TEST(ModelEndpoints, ARegressionGivesItsNumber) {

@@ -51,30 +51,39 @@ ordered_json json_of(Output output) {
   return std::move(output.value);
 }
 
-Response list_response(std::vector<Output> outputs, const std::vector<std::string>& errors) {
+// Every reply says whose it is.
+Response reply_of(ordered_json reply, const Service::Options& options) {
+  reply["model"] = options.model.at("name");
+  return json_response(reply);
+}
+
+Response list_response(std::vector<Output> outputs, const std::vector<std::string>& errors,
+                       const Service::Options& options) {
   const bool has_failed = std::ranges::any_of(outputs, &Output::is_models_fault);
   ordered_json list = ordered_json::array();
   auto next = outputs.begin();
   for (const std::string& error : errors) {
     list.push_back(error.empty() ? json_of(std::move(*next++)) : json_of(Output{.error = error}));
   }
-  Response response = json_response({{"outputs", std::move(list)}});
+  Response response = reply_of({{"outputs", std::move(list)}}, options);
   if (has_failed) response.status = 500;
   return response;
 }
 
 // The form of the request says that of the answer.
-Response answer_response(std::vector<Output> outputs, const RequestBody& asked) {
-  if (asked.is_list) return list_response(std::move(outputs), asked.errors);
+Response answer_response(std::vector<Output> outputs, const RequestBody& asked,
+                         const Service::Options& options) {
+  if (asked.is_list) return list_response(std::move(outputs), asked.errors, options);
   if (outputs[0].is_models_fault) return error_response(500, kModelFailed + outputs[0].error);
   if (!outputs[0].error.empty()) return error_response(400, outputs[0].error);
-  return json_response(outputs[0].value);
+  return reply_of(std::move(outputs[0].value), options);
 }
 
-Response response_of(QueueReply reply, const RequestBody& asked, const QueueLimits& limits) {
+Response response_of(QueueReply reply, const RequestBody& asked, const Service::Options& options) {
+  const QueueLimits& limits = options.limits.queue;
   switch (reply.result) {
     case QueueResult::kAnswered:
-      return answer_response(std::move(reply.outputs), asked);
+      return answer_response(std::move(reply.outputs), asked, options);
     case QueueResult::kFull:
       return retry_later(
           fmt::format("the queue is full ({} inputs); try again later", limits.waiting_inputs));
@@ -92,9 +101,9 @@ Response response_of(QueueReply reply, const RequestBody& asked, const QueueLimi
 
 // A reply that cannot be made ends no more than its request.
 Response response_or_failure(QueueReply reply, const RequestBody& asked,
-                             const QueueLimits& limits) {
+                             const Service::Options& options) {
   try {
-    return response_of(std::move(reply), asked, limits);
+    return response_of(std::move(reply), asked, options);
   } catch (const std::bad_alloc&) {
     return error_response(500, "there is no memory for the reply; send fewer inputs at once");
   }
@@ -269,11 +278,11 @@ void Service::handle(const RequestHead& head, std::string_view body, Done done) 
   if (auto* error = std::get_if<Response>(&parsed)) return done(std::move(*error));
   auto& asked = std::get<RequestBody>(parsed);
   std::vector<Input> inputs = std::exchange(asked.inputs, {});
-  if (inputs.empty()) return done(answer_response({}, asked));
+  if (inputs.empty()) return done(answer_response({}, asked, options_));
   RequestQueue& queue = *queues_[endpoint - options_.endpoints.data()];
   queue.submit(std::move(inputs),
                [this, done = std::move(done), asked = std::move(asked)](QueueReply reply) {
-                 done(response_or_failure(std::move(reply), asked, options_.limits.queue));
+                 done(response_or_failure(std::move(reply), asked, options_));
                });
 }
 

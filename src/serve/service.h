@@ -4,6 +4,7 @@
 //   GET  /metrics  counts, for Prometheus         GET /model    the model and the limits
 //   POST /answer, /classify, /fill                as far as the model has the head for it
 //
+// The reply of the model to one input, or the list of them, also has {"model": its name}.
 // Errors are {"error": "..."} with a status; the message names the thing, the value and the next
 // step. Thread-safe.
 #pragma once
@@ -30,7 +31,7 @@ Response page_response();
 class Service {
  public:
   struct Options {
-    nlohmann::ordered_json model;  // what GET /model says of it
+    nlohmann::ordered_json model;  // what GET /model says of it; it has a "name"
     std::vector<Endpoint> endpoints;
     Limits limits;
     bool is_loopback = true;  // then only requests to names of this machine are answered

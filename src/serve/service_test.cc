@@ -153,10 +153,11 @@ TEST(Service, OnLoopbackOnlyItsNamesAreAnsweredTo) {
 
 TEST(Service, AnswersOneAndMany) {
   Service service(echo_options());
-  EXPECT_EQ(answered(service, post("/fill"), R"({"text": "a"})").body, "{\"echo\":\"a\"}\n");
+  EXPECT_EQ(answered(service, post("/fill"), R"({"text": "a"})").body,
+            "{\"echo\":\"a\",\"model\":\"echo\"}\n");
   EXPECT_EQ(
       answered(service, post("/fill"), R"({"inputs": [{"text": "a"}, {"text": "bad"}]})").body,
-      "{\"outputs\":[{\"echo\":\"a\"},{\"error\":\"\\\"bad\\\" is bad\"}]}\n");
+      "{\"outputs\":[{\"echo\":\"a\"},{\"error\":\"\\\"bad\\\" is bad\"}],\"model\":\"echo\"}\n");
   const Response bad = answered(service, post("/fill"), R"({"text": "bad"})");
   EXPECT_EQ(bad.status, 400);
   EXPECT_EQ(bad.body, "{\"error\":\"\\\"bad\\\" is bad\"}\n");
@@ -174,9 +175,10 @@ TEST(Service, AModelThatDivergedIsNotTheClientsMistake) {
   const Response list =
       answered(service, post("/fill"), R"({"inputs": [{"text": "a"}, {"text": "odd"}]})");
   EXPECT_EQ(list.status, 500) << "whoever watches the status sees it";
-  EXPECT_EQ(list.body, R"({"outputs":[{"echo":"a"},)"
-                       R"({"error":"the model failed: the logits are not finite numbers"}]})"
-                       "\n");
+  EXPECT_EQ(list.body,
+            R"({"outputs":[{"echo":"a"},)"
+            R"({"error":"the model failed: the logits are not finite numbers"}],"model":"echo"})"
+            "\n");
 }
 
 TEST(Service, ABadInputSpoilsOnlyItsOwnAnswer) {
@@ -188,14 +190,15 @@ TEST(Service, ABadInputSpoilsOnlyItsOwnAnswer) {
   EXPECT_EQ(mixed.status, 200);
   EXPECT_EQ(mixed.body,
             R"({"outputs":[{"error":"unknown field \"texte\"; /fill takes \"text\", \"top_k\""},)"
-            R"({"echo":"b"},{"error":"\"bad\" is bad"}]})"
+            R"({"echo":"b"},{"error":"\"bad\" is bad"}],"model":"echo"})"
             "\n");
   Response all_bad;
   service.handle(post("/fill"), R"({"inputs": [{}]})",
                  [&](Response response) { all_bad = std::move(response); });
   EXPECT_EQ(all_bad.status, 200);
   EXPECT_EQ(all_bad.body,
-            "{\"outputs\":[{\"error\":\"\\\"text\\\" is missing; give it a text\"}]}\n");
+            "{\"outputs\":[{\"error\":\"\\\"text\\\" is missing; give it a "
+            "text\"}],\"model\":\"echo\"}\n");
 }
 
 TEST(Service, SaysHowItIs) {

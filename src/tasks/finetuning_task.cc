@@ -8,6 +8,9 @@
 #include <limits>
 #include <numeric>
 
+#include "formats/json.h"
+#include "platform/files/atomic_file.h"
+
 namespace cloze::tasks {
 namespace {
 
@@ -64,6 +67,12 @@ nlohmann::ordered_json seed_summary_json(const std::vector<SeedScores>& runs) {
                              {"best_seed", seed}};
   }
   return json;
+}
+
+void write_page_example(const std::filesystem::path& folder, const nlohmann::ordered_json& input,
+                        const std::string& answer) {
+  platform::write_file_atomically(folder / "example.json",
+                                  formats::json_text({{"input", input}, {"answer", answer}}));
 }
 
 void note_rowless(const text::Tokenizer& tokenizer, const std::string& file,

@@ -67,6 +67,11 @@ class FinetuningTask {
                         const std::filesystem::path& folder) = 0;
 };
 
+// Writes example.json: an input that the model answered right, and the answer, for the page of a
+// server of this model (serve/page_example.h).
+void write_page_example(const std::filesystem::path& folder, const nlohmann::ordered_json& input,
+                        const std::string& answer);
+
 // Notes how many tokens of a file's texts the model has no row for; nothing where it has all rows.
 void note_rowless(const text::Tokenizer& tokenizer, const std::string& file,
                   const std::vector<std::string_view>& texts, const TaskOutput& output);

@@ -72,15 +72,17 @@ std::vector<Answer> answers_of(const SquadPrediction& prediction, int64_t top_k)
 
 }  // namespace
 
-nlohmann::ordered_json answers_json(std::span<const Answer> answers) {
+nlohmann::ordered_json answers_json(const Answers& answers) {
   auto list = nlohmann::ordered_json::array();
-  for (const Answer& answer : answers) {
+  for (const Answer& answer : answers.answers) {
     list.push_back({{"text", answer.text},
                     {"probability", answer.probability},
                     {"start", answer.start},
                     {"end", answer.end}});
   }
-  return {{"answers", std::move(list)}};
+  nlohmann::ordered_json reply = {{"answers", std::move(list)}};
+  add_truncation(reply, answers.question);
+  return reply;
 }
 
 QuestionAnswerer::QuestionAnswerer(std::shared_ptr<const inference::PackedModel> model,
@@ -88,23 +90,27 @@ QuestionAnswerer::QuestionAnswerer(std::shared_ptr<const inference::PackedModel>
     : client_(std::move(model), models::HeadKind::kQuestionAnswering, num_threads) {}
 
 // A long question is cut, but a model with few positions may have no room even for what is left.
-void QuestionAnswerer::check_lengths(std::span<const QuestionAndContext> questions) const {
+std::vector<Truncation> QuestionAnswerer::truncations(
+    std::span<const QuestionAndContext> questions) const {
   const int64_t positions = client_.model().config().max_position_embeddings;
   const int64_t most = positions - data::kPairBorders - 1;
-  if (most >= kMaxQueryLength) return;
+  std::vector<Truncation> all;
   for (size_t i = 0; i < questions.size(); ++i) {
     std::vector<int32_t> ids;
     client_.model().tokenizer().append_ids(questions[i].question, ids);
-    if (std::ssize(ids) <= most) continue;
+    const int64_t kept = std::min(std::ssize(ids), kMaxQueryLength);
+    all.push_back({.tokens = std::ssize(ids), .kept = kept});
+    if (kept <= most) continue;
     throw_user_error(
         "the question{} has {} tokens, the model has {} positions; shorten it to {} tokens",
         of_input(i, questions.size()), ids.size(), positions, most);
   }
+  return all;
 }
 
-std::vector<std::vector<Answer>> QuestionAnswerer::answer(
-    std::span<const QuestionAndContext> questions, const AnswerOptions& options) {
-  check_lengths(questions);
+std::vector<Answers> QuestionAnswerer::answer(std::span<const QuestionAndContext> questions,
+                                              const AnswerOptions& options) {
+  const std::vector<Truncation> cut = truncations(questions);
   const SquadData data = squad_data_of(questions, options.may_have_no_answer);
   const int64_t length =
       std::min<int64_t>(client_.model().config().max_position_embeddings, kSequenceLength);
@@ -114,14 +120,15 @@ std::vector<std::vector<Answer>> QuestionAnswerer::answer(
                                                       .max_query_length = kMaxQueryLength,
                                                       .threads = client_.num_threads()});
   check_not_empty(data, features);
-  const auto predictions = answer_squad(
-      client_, data, features,
-      {.n_best_sizes = n_best_sizes_of(questions), .max_answer_length = options.max_answer_length});
-  std::vector<std::vector<Answer>> answers;
+  const auto predictions = answer_squad(client_, data, features,
+                                        {.n_best_sizes = n_best_sizes_of(questions),
+                                         .max_answer_length = options.max_answer_length,
+                                         .ends_at_words = true});
+  std::vector<Answers> all;
   for (size_t i = 0; i < questions.size(); ++i) {
-    answers.push_back(answers_of(predictions[i], questions[i].top_k));
+    all.push_back({answers_of(predictions[i], questions[i].top_k), cut[i]});
   }
-  return answers;
+  return all;
 }
 
 }  // namespace cloze::tasks

@@ -1,6 +1,7 @@
 // Answers questions on texts of any length with a fine-tuned model. Long texts are cut into windows
 // that overlap (tasks/squad/squad_features.h): each begins 128 tokens after the one before, or a
-// third of the model's positions where that is less. A question is cut to 64 tokens. Errors:
+// third of the model's positions where that is less. A question is cut to 64 tokens. An answer
+// neither begins nor ends inside a word (text/word_borders.h). Errors:
 // UserError for a model that answers no questions, an empty question or text, a question that
 // leaves a text no room in the model's positions; DataError for a model whose logits are not
 // finite.
@@ -13,6 +14,7 @@
 
 #include "formats/json.h"
 #include "inference/inference_client.h"
+#include "tasks/truncation.h"
 
 namespace cloze::tasks {
 
@@ -28,8 +30,13 @@ struct Answer {
   int64_t start = 0, end = 0;  // code points of the context, end exclusive; 0, 0 for no answer
 };
 
-// The answers to one question: {"answers": [{"text", "probability", "start", "end"}, ...]}
-nlohmann::ordered_json answers_json(std::span<const Answer> answers);
+struct Answers {
+  std::vector<Answer> answers;  // the most probable first
+  Truncation question;
+};
+
+// {"answers": [{"text", "probability", "start", "end"}, ...]}
+nlohmann::ordered_json answers_json(const Answers& answers);
 
 struct AnswerOptions {
   int64_t max_answer_length = 30;   // tokens
@@ -41,13 +48,14 @@ class QuestionAnswerer {
   // `num_threads` run a batch together; 0: all processors.
   QuestionAnswerer(std::shared_ptr<const inference::PackedModel> model, int num_threads);
 
-  // For each question at most its top_k answers, the most probable first. They do not depend on
-  // which other questions are asked with it, rounding aside.
-  std::vector<std::vector<Answer>> answer(std::span<const QuestionAndContext> questions,
-                                          const AnswerOptions& options);
+  // For each question at most its top_k answers. They do not depend on which other questions are
+  // asked with it, rounding aside.
+  std::vector<Answers> answer(std::span<const QuestionAndContext> questions,
+                              const AnswerOptions& options);
 
  private:
-  void check_lengths(std::span<const QuestionAndContext> questions) const;
+  // Of all questions.
+  std::vector<Truncation> truncations(std::span<const QuestionAndContext> questions) const;
 
   inference::InferenceClient client_;
 };

@@ -20,7 +20,9 @@ std::string words(int count) {
 class QuestionAnswererTest : public testing::Test {
  protected:
   std::vector<std::vector<Answer>> answer(const std::vector<QuestionAndContext>& questions) {
-    return answerer_.answer(questions, {});
+    std::vector<std::vector<Answer>> lists;
+    for (Answers& one : answerer_.answer(questions, {})) lists.push_back(std::move(one.answers));
+    return lists;
   }
   std::string refusal(const std::vector<QuestionAndContext>& questions) {
     try {
@@ -69,6 +71,24 @@ TEST_F(QuestionAnswererTest, AQuestionLeavesRoomForTheText) {
   EXPECT_EQ(refusal({{"word5", "word6"}, {words(70), "word6"}}),
             "the question of input 2 has 70 tokens, the model has 64 positions; shorten it to 60 "
             "tokens");
+}
+
+TEST_F(QuestionAnswererTest, AQuestionThatIsTooLongIsCut) {
+  models::BertConfig config = inference::SmallModelFolder::config();
+  config.max_position_embeddings = 128;
+  const inference::SmallModelFolder folder(models::HeadKind::kQuestionAnswering, "long_questions",
+                                           config);
+  QuestionAnswerer answerer(
+      std::make_shared<const inference::PackedModel>(
+          inference::PackedModel::pack(inference::open_pretrained_model(folder.path()), {})),
+      1);
+  const std::string context = words(10);
+  const std::vector<QuestionAndContext> questions = {
+      {words(64), context}, {words(80), context}, {words(64) + "word7", context}};
+  const std::vector<Answers> all = answerer.answer(questions, {});
+  EXPECT_EQ(answers_json(all[0]).size(), 1u);
+  EXPECT_EQ(answers_json(all[1]).at("truncated").dump(), R"({"tokens":80,"kept":64})");
+  EXPECT_EQ(all[1].answers[0].probability, all[2].answers[0].probability);
 }
 
 TEST_F(QuestionAnswererTest, WhatIsEmptyIsRefused) {

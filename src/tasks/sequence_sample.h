@@ -10,13 +10,14 @@
 #include <string_view>
 
 #include "data/sample.h"
+#include "tasks/truncation.h"
 #include "text/tokenizer.h"
 
 namespace cloze::tasks {
 
 struct SequenceSample {
   data::Sample sample;
-  bool is_cut = false;
+  Truncation texts;  // both together
 };
 
 // max_length is at least 3, for the special tokens of a pair.

@@ -22,33 +22,39 @@ std::vector<ClassProbability> classes_of(std::span<const float> logits,
 
 }  // namespace
 
-nlohmann::ordered_json classes_json(std::span<const ClassProbability> classes, bool is_regression) {
-  if (is_regression) return {{"value", classes[0].value}};
-  auto list = nlohmann::ordered_json::array();
-  for (const ClassProbability& one : classes) {
-    list.push_back({{"label", one.label}, {"probability", one.value}});
+nlohmann::ordered_json classification_json(const Classification& classification,
+                                           bool is_regression) {
+  nlohmann::ordered_json reply;
+  if (is_regression) {
+    reply["value"] = classification.classes[0].value;
+  } else {
+    auto list = nlohmann::ordered_json::array();
+    for (const ClassProbability& one : classification.classes) {
+      list.push_back({{"label", one.label}, {"probability", one.value}});
+    }
+    reply["classes"] = std::move(list);
   }
-  return {{"classes", std::move(list)}};
+  add_truncation(reply, classification.texts);
+  return reply;
 }
 
 TextClassifier::TextClassifier(std::shared_ptr<const inference::PackedModel> model, int num_threads)
     : client_(std::move(model), models::HeadKind::kSequenceClassification, num_threads) {}
 
-std::vector<std::vector<ClassProbability>> TextClassifier::classify(
-    std::span<const TextAndPair> texts) {
+std::vector<Classification> TextClassifier::classify(std::span<const TextAndPair> texts) {
   const inference::PackedModel& model = client_.model();
   std::vector<data::Sample> samples;
+  std::vector<Classification> all;
   for (const TextAndPair& text : texts) {
     const auto pair = text.pair.empty() ? std::nullopt : std::optional<std::string_view>(text.pair);
-    samples.push_back(
-        sequence_sample(text.text, pair, model.tokenizer(), model.config().max_position_embeddings)
-            .sample);
+    SequenceSample made =
+        sequence_sample(text.text, pair, model.tokenizer(), model.config().max_position_embeddings);
+    samples.push_back(std::move(made.sample));
+    all.push_back({.classes = {}, .texts = made.texts});
   }
-  std::vector<std::vector<ClassProbability>> classes;
-  for (const std::vector<float>& logits : class_logits(client_, samples)) {
-    classes.push_back(classes_of(logits, head().labels));
-  }
-  return classes;
+  const std::vector<std::vector<float>> logits = class_logits(client_, samples);
+  for (size_t i = 0; i < all.size(); ++i) all[i].classes = classes_of(logits[i], head().labels);
+  return all;
 }
 
 }  // namespace cloze::tasks

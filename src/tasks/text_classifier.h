@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "inference/inference_client.h"
+#include "tasks/truncation.h"
 
 namespace cloze::tasks {
 
@@ -24,17 +25,21 @@ struct ClassProbability {
   double value = 0.0;
 };
 
-// Of one text: {"classes": [{"label", "probability"}, ...]}; of a model that predicts a number,
-// {"value"}.
-nlohmann::ordered_json classes_json(std::span<const ClassProbability> classes, bool is_regression);
+struct Classification {
+  std::vector<ClassProbability> classes;  // the most probable first
+  Truncation texts;                       // of both of a pair together
+};
+
+// {"classes": [{"label", "probability"}, ...]}; of a model that predicts a number, {"value"}.
+nlohmann::ordered_json classification_json(const Classification& classification,
+                                           bool is_regression);
 
 class TextClassifier {
  public:
   // `num_threads` run a batch together; 0: all processors.
   TextClassifier(std::shared_ptr<const inference::PackedModel> model, int num_threads);
 
-  // For each text its classes, the most probable first.
-  std::vector<std::vector<ClassProbability>> classify(std::span<const TextAndPair> texts);
+  std::vector<Classification> classify(std::span<const TextAndPair> texts);
 
   const models::BertHead& head() const { return client_.model().head(); }
 

@@ -50,21 +50,28 @@ std::vector<tasks::QuestionAndContext> questions_of(const Options& options,
   return {{options.question, std::move(context), options.top_k}};
 }
 
-void run(const Options& options, const OptionTable& table) {
-  const std::vector<tasks::QuestionAndContext> questions = questions_of(options, table);
-  tasks::QuestionAnswerer answerer(open_model(options.model, options.threads), options.threads);
-  const auto answers = answerer.answer(questions, options.answer);
-  if (table.is_given("input_file")) {
-    for (const std::vector<tasks::Answer>& one : answers) {
-      fmt::print("{}\n", formats::json_line(tasks::answers_json(one)));
-    }
-    return;
-  }
-  if (answers.front().empty()) fmt::print("no part of the text can be an answer\n");
-  for (const tasks::Answer& answer : answers.front()) {
+void print_answers(const std::vector<tasks::Answer>& answers) {
+  if (answers.empty()) fmt::print("no part of the text can be an answer\n");
+  for (const tasks::Answer& answer : answers) {
     fmt::print("{:6.2f} %  {}  [{}, {})\n", 100 * answer.probability,
                answer.text.empty() ? "(no answer)" : answer.text, answer.start, answer.end);
   }
+}
+
+void run(const Options& options, const OptionTable& table) {
+  const std::vector<tasks::QuestionAndContext> questions = questions_of(options, table);
+  tasks::QuestionAnswerer answerer(open_model(options.model, options.threads), options.threads);
+  const std::vector<tasks::Answers> all = answerer.answer(questions, options.answer);
+  TruncationNote cut("question");
+  for (const tasks::Answers& one : all) {
+    cut.count(one.question);
+    if (table.is_given("input_file")) {
+      fmt::print("{}\n", formats::json_line(tasks::answers_json(one)));
+    } else {
+      print_answers(one.answers);
+    }
+  }
+  cut.print();
 }
 
 void add_options(OptionTable& table, Options& o) {

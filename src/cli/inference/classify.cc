@@ -1,11 +1,13 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/inference/inference_options.h"
+#include "cli/say.h"
 #include "formats/json.h"
 #include "platform/files/file.h"
 #include "tasks/text_classifier.h"
@@ -47,25 +49,57 @@ std::vector<tasks::TextAndPair> texts_of(const Options& options) {
   return texts;
 }
 
-void print_classes(const std::vector<tasks::ClassProbability>& classes, bool is_regression,
-                   bool as_json) {
+// A model that has not learned to tell texts apart answers them all alike.
+class SamenessNote {
+ public:
+  void count(const tasks::ClassProbability& best) {
+    if (++texts_ == 1) first_ = best;
+    is_same_ = is_same_ && best.label == first_.label;
+    least_ = std::min(least_, best.value);
+    most_ = std::max(most_, best.value);
+  }
+  void print() const {
+    constexpr int64_t kFewTexts = 10;
+    constexpr double kNearly = 0.02;
+    if (texts_ < kFewTexts || !is_same_ || most_ - least_ > kNearly) return;
+    say("note: all {} texts are {}, with nearly the same probability ({:.4f} to {:.4f}): the model "
+        "may not have learned to tell texts apart\n",
+        texts_, first_.label, least_, most_);
+  }
+
+ private:
+  int64_t texts_ = 0;
+  tasks::ClassProbability first_;
+  bool is_same_ = true;
+  double least_ = 1.0, most_ = 0.0;
+};
+
+void print_classes(const tasks::Classification& one, bool is_regression, bool as_json) {
+  const tasks::ClassProbability& best = one.classes.front();
   if (as_json) {
-    fmt::print("{}\n", formats::json_line(tasks::classes_json(classes, is_regression)));
+    fmt::print("{}\n", formats::json_line(tasks::classification_json(one, is_regression)));
   } else if (is_regression) {
-    fmt::print("{:.4f}\n", classes.front().value);
+    fmt::print("{:.4f}\n", best.value);
   } else {
-    fmt::print("{}\t{:.4f}\n", classes.front().label, classes.front().value);
+    fmt::print("{}\t{:.4f}\n", best.label, best.value);
   }
 }
 
 void run(const Options& options) {
   tasks::TextClassifier classifier(open_model(options.model, options.threads), options.threads);
   const std::vector<tasks::TextAndPair> texts = texts_of(options);
+  const bool is_regression = classifier.head().is_regression();
+  TruncationNote cut("text");
+  SamenessNote sameness;
   for_each_portion<tasks::TextAndPair>(texts, [&](std::span<const tasks::TextAndPair> portion) {
-    for (const auto& classes : classifier.classify(portion)) {
-      print_classes(classes, classifier.head().is_regression(), options.json);
+    for (const tasks::Classification& one : classifier.classify(portion)) {
+      print_classes(one, is_regression, options.json);
+      cut.count(one.texts);
+      if (!is_regression) sameness.count(one.classes.front());
     }
   });
+  cut.print();
+  sameness.print();
 }
 
 void add_options(OptionTable& table, Options& o) {

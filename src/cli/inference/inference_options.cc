@@ -75,6 +75,25 @@ std::vector<std::string> input_lines() {
   return lines;
 }
 
+void TruncationNote::count(const tasks::Truncation& truncation) {
+  ++inputs_;
+  if (!truncation.is_cut()) return;
+  ++cut_;
+  if (truncation.tokens > longest_.tokens) longest_ = truncation;
+}
+
+void TruncationNote::print() const {
+  if (cut_ == 0) return;
+  if (inputs_ == 1) {
+    say("note: the {} has {} tokens; only {} of them were read\n", what_, longest_.tokens,
+        longest_.kept);
+    return;
+  }
+  say("note: {} of {} {}s are too long and were cut; the longest has {} tokens, of which {} were "
+      "read\n",
+      cut_, inputs_, what_, longest_.tokens, longest_.kept);
+}
+
 std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path,
                                             const std::vector<std::string>& texts,
                                             const std::vector<std::string>& optional_texts) {

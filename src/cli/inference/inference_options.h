@@ -9,10 +9,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/options/machine_options.h"
 #include "inference/packed_model.h"
+#include "tasks/truncation.h"
 
 namespace cloze::cli {
 
@@ -42,6 +44,19 @@ void for_each_portion(std::span<const Text> texts,
     texts = texts.subspan(portion.size());
   }
 }
+// Says on standard error how many inputs were too long for the model, and what became of the
+// longest.
+class TruncationNote {
+ public:
+  explicit TruncationNote(std::string what) : what_(std::move(what)) {}  // "question"
+  void count(const tasks::Truncation& truncation);
+  void print() const;
+
+ private:
+  std::string what_;
+  int64_t inputs_ = 0, cut_ = 0;
+  tasks::Truncation longest_;  // of those that were cut
+};
 // The objects of a file, one a line, each of which has these members, as texts; it may have the
 // optional ones, and others as well (an id). Blank lines are skipped. DataError that names file and
 // line when an object lacks one; UserError when the file is empty.

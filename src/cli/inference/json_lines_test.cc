@@ -28,7 +28,7 @@ TEST(JsonLines, BlankLinesAreSkippedAndCounted) {
     read_json_lines(path_of("{\"a\": \"x\"}\n\n[]\n"), {"a"});
     ADD_FAILURE();
   } catch (const DataError& error) {
-    EXPECT_NE(std::string(error.what()).find(":3 is not"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find(":3 must be"), std::string::npos) << error.what();
   }
   EXPECT_THROW(read_json_lines(path_of("\n\n"), {"a"}), UserError);
 }

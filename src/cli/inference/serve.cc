@@ -151,6 +151,8 @@ void add_options(OptionTable& table, Options& o) {
   table.add("host", &o.host,
             "Address to listen on; unless it is loopback, other machines can reach it");
   table.add("port", &o.port, "Port to listen on; 0: any free one", {.minimum = 0});
+  table.add("model_name", &o.serving.model_name,
+            "Name of the model in replies and on the page (its folder's)");
   table.add("version_2_with_negative", &o.serving.may_have_no_answer,
             "A question may have no answer; for models trained on SQuAD 2.0");
   add_limit_options(table, o.limits);

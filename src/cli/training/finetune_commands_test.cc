@@ -171,6 +171,7 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
   EXPECT_NE(glue.out.find("RTE {\"accuracy\":1.0}"), std::string::npos) << glue.out;
   EXPECT_EQ(platform::read_file(path("rte/RTE.tsv")), "index\tprediction\n0\tentailment\n");
   EXPECT_TRUE(fs::exists(path("rte/eval_results_RTE.json")));
+  EXPECT_EQ(formats::read_json_file(path("rte/example.json")).at("answer"), "entailment");
 
   const CommandResult classified =
       run_command({"classify", "--init-checkpoint", path("rte"), "--text", "the cat sat\ta cat sat",
@@ -529,6 +530,7 @@ TEST_F(FinetuneCommands, SquadLearnsAnswersAndScores) {
   EXPECT_NE(squad.out.find("\"exact_match\":100.0"), std::string::npos) << squad.out;
   const auto predictions = formats::read_json_file(path("qa/predictions.json"));
   EXPECT_EQ(predictions, (nlohmann::json{{"1", "cat"}, {"2", "dog"}}));
+  EXPECT_EQ(formats::read_json_file(path("qa/example.json")).at("answer"), "cat");
   const CommandResult scored = run_command({"score", "squad", "--data", path("squad.json"),
                                             "--predictions", path("qa/predictions.json")});
   EXPECT_EQ(scored.out, R"({"exact_match":100.0,"f1":100.0})"

@@ -41,7 +41,7 @@ GlueFeatures make_glue_features(std::span<const GlueExample> examples, const Glu
     const auto second = is_pair ? std::optional<std::string_view>(example.second) : std::nullopt;
     SequenceSample made =
         sequence_sample(example.first, second, tokenizer, options.max_sequence_length);
-    if (made.is_cut) ++num_cut;
+    if (made.texts.is_cut()) ++num_cut;
     if (example.label) set_label(task, *example.label, made.sample);
     features.samples[static_cast<size_t>(i)] = std::move(made.sample);
   });

@@ -26,6 +26,27 @@ std::vector<const GlueTask*> tasks_of(const GlueTask& task, GlueSplit split) {
   return {&task, &glue_task("MNLI-mm"), &glue_task("AX")};
 }
 
+// How many examples have a label, in percent.
+double percent_with(double label, const std::vector<double>& labels) {
+  return 100.0 * static_cast<double>(std::ranges::count(labels, label)) /
+         static_cast<double>(labels.size());
+}
+
+// A model that has learned nothing but which class is common looks as if it had a fair score.
+std::string one_class_note(const GlueTask& task, const std::vector<double>& values,
+                           const std::vector<double>& labels) {
+  const auto is_same = [](const std::vector<double>& all) {
+    return all.empty() || std::ranges::count(all, all.front()) == std::ssize(all);
+  };
+  if (task.is_regression() || is_same(labels) || !is_same(values)) return "";
+  return fmt::format(
+      "note: the model gives all {} examples of {} the class {}, which {:.1f} % of them have; it "
+      "has not learned to tell them apart: train longer, change the learning rate, or start from "
+      "a model that was trained longer",
+      values.size(), task.name, task.labels[static_cast<size_t>(values.front())],
+      percent_with(values.front(), labels));
+}
+
 // Samples in memory as a data set.
 class SampleDataset final : public data::Dataset {
  public:
@@ -188,6 +209,9 @@ GlueFinetuning::Part GlueFinetuning::load(const GlueTask& task, GlueSplit split)
     if (example.label) part.labels.push_back(*example.label);
   }
   note_rowless(tokenizer_, path.string(), texts, output_);
+  constexpr size_t kFirstExamples = 100;
+  const auto some = std::span(examples).first(std::min(examples.size(), kFirstExamples));
+  part.first_examples.assign(some.begin(), some.end());
   return part;
 }
 
@@ -197,11 +221,28 @@ std::vector<double> GlueFinetuning::predictions(inference::InferenceClient& clie
   return class_predictions(class_logits(client, samples));
 }
 
+void GlueFinetuning::write_example(const Part& part, const std::vector<double>& values,
+                                   const fs::path& folder) const {
+  if (part.task->is_regression()) return;
+  for (size_t i = 0; i < part.first_examples.size(); ++i) {
+    const GlueExample& one = part.first_examples[i];
+    if (values[i] != one.label) continue;
+    nlohmann::ordered_json input = {{"text", one.first}};
+    if (!one.second.empty()) input["text_pair"] = one.second;
+    write_page_example(folder, input,
+                       std::string(part.task->labels[static_cast<size_t>(values[i])]));
+    return;
+  }
+}
+
 void GlueFinetuning::report(const Part& part, const std::vector<double>& values,
                             const fs::path& folder, Scores& scores) const {
   const GlueTask& task = *part.task;
   const std::string text = glue_scores_json(task, values, part.labels);
   output_.result(fmt::format("{} {}", task.name, text));
+  const std::string note = one_class_note(task, values, part.labels);
+  if (!note.empty()) output_.notice(note);
+  if (&part == &parts_.front()) write_example(part, values, folder);
   platform::write_file_atomically(folder / fmt::format("eval_results_{}.json", task.name),
                                   text + "\n");
   for (const GlueMetric metric : task.metrics) {

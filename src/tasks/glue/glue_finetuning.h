@@ -49,6 +49,7 @@ class GlueFinetuning : public FinetuningTask {
     GlueSplit split = GlueSplit::kTrain;
     std::vector<data::Sample> samples;
     std::vector<double> labels;
+    std::vector<GlueExample> first_examples;  // as texts
   };
 
   void compare_classes(const models::BertHead& start, bool trains);
@@ -58,6 +59,8 @@ class GlueFinetuning : public FinetuningTask {
   Part load(const GlueTask& task, GlueSplit split) const;
   std::vector<double> predictions(inference::InferenceClient& client,
                                   const std::vector<data::Sample>& samples) const;
+  void write_example(const Part& part, const std::vector<double>& values,
+                     const std::filesystem::path& folder) const;
   void report(const Part& part, const std::vector<double>& values,
               const std::filesystem::path& folder, Scores& scores) const;
 

@@ -89,7 +89,33 @@ Scores SquadFinetuning::finish(inference::InferenceClient& client,
   const std::string text = squad_scores_json(scores, dev_.data.is_version_2);
   output_.result(text);
   platform::write_file_atomically(folder / "eval_results.json", text + "\n");
+  note_no_answers(predictions);
+  write_example(predictions, folder);
   return {{"exact", scores.all.exact}, {"f1", scores.all.f1}};
+}
+
+void SquadFinetuning::write_example(const std::vector<SquadPrediction>& answers,
+                                    const std::filesystem::path& folder) const {
+  for (size_t q = 0; q < answers.size(); ++q) {
+    const SquadQuestion& asked = dev_.data.questions[q];
+    const auto is_given = [&](const SquadAnswer& right) { return right.text == answers[q].text(); };
+    if (answers[q].text().empty() || std::ranges::none_of(asked.answers, is_given)) continue;
+    return write_page_example(
+        folder, {{"question", asked.question}, {"context", dev_.data.contexts[asked.context]}},
+        answers[q].text());
+  }
+}
+
+// The commonest answer of SQuAD 2.0 is none.
+void SquadFinetuning::note_no_answers(const std::vector<SquadPrediction>& answers) const {
+  const auto has_text = [](const SquadPrediction& one) { return !one.text().empty(); };
+  const auto has_answer = [](const SquadQuestion& one) { return one.has_answers(); };
+  if (std::ranges::any_of(answers, has_text)) return;
+  if (std::ranges::none_of(dev_.data.questions, has_answer)) return;
+  output_.notice(fmt::format(
+      "note: the model gives none of the {} questions an answer; it has not learned to find any: "
+      "train longer, change the learning rate, or start from a model that was trained longer",
+      answers.size()));
 }
 
 SquadFinetuning::Questions SquadFinetuning::load(const std::string& path, bool with_labels) const {

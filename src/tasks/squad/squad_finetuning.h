@@ -51,6 +51,10 @@ class SquadFinetuning : public FinetuningTask {
   Questions load(const std::string& path, bool with_labels) const;
   std::vector<SquadPrediction> answers(inference::InferenceClient& client) const;
   SquadScores score(const std::vector<SquadPrediction>& answers) const;
+  void note_no_answers(const std::vector<SquadPrediction>& answers) const;
+  // Of the first question whose answer is one of the right ones to the letter.
+  void write_example(const std::vector<SquadPrediction>& answers,
+                     const std::filesystem::path& folder) const;
 
   SquadFinetuningOptions options_;
   const text::Tokenizer& tokenizer_;

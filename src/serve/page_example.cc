@@ -1,0 +1,103 @@
+#include "serve/page_example.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "formats/json.h"
+#include "platform/files/file.h"
+#include "text/ascii.h"
+
+namespace cloze::serve {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+struct Example {
+  std::string first, second;  // as an Input has them
+  std::string answer;
+};
+
+constexpr const char* kParagraph =
+    "The town of New Stavewick has existed since 1775. The doctor of New Stavewick is called Bruno "
+    "Holworth. Whoever wants good horseshoes goes to New Stavewick. The mill in New Stavewick "
+    "belongs to Theo Melcroft. Singers come to New Stavewick for the festival of boats.";
+
+std::vector<Example> known_examples(const std::string& path) {
+  if (path == "/answer") {
+    return {{"Who grinds the grain in New Stavewick?", kParagraph, "Theo Melcroft"},
+            {"In which year was New Stavewick founded?", kParagraph, "1775"}};
+  }
+  if (path == "/fill") {
+    return {{"Paris is the capital of [MASK].", "", "france"},
+            {"The cow gives [MASK].", "", "milk"},
+            {"A gosling followed the [MASK] into the yard.", "", "goose"},
+            {"The apple in Stavebury is [MASK], not sour.", "", "sweet"},
+            {"On Friday the sow had a [MASK].", "", "piglet"}};
+  }
+  return {};
+}
+
+// What a file that fine-tuning wrote, or anyone, says; a file of another form says nothing.
+std::optional<Example> stored_example(const fs::path& file, const Endpoint& endpoint) {
+  std::error_code unknown;
+  if (!fs::is_regular_file(file, unknown)) return std::nullopt;
+  const auto stored = formats::parse_json(platform::read_file(file));
+  if (!stored || !stored->is_object()) return std::nullopt;
+  const auto text = [](const auto& object, const std::string& name) {
+    const auto found = object.find(name);
+    return found != object.end() && found->is_string() ? found->template get<std::string>() : "";
+  };
+  const auto input = stored->value("input", nlohmann::json::object());
+  if (!input.is_object()) return std::nullopt;
+  return Example{text(input, endpoint.first_field), text(input, endpoint.second_field),
+                 text(*stored, "answer")};
+}
+
+// The answer, word or class that an output has first.
+std::string best_of(const ordered_json& output) {
+  const auto first = [](const ordered_json& list) {
+    return list.empty() ? ordered_json::object() : list.front();
+  };
+  if (output.contains("answers")) return first(output["answers"]).value("text", "");
+  if (output.contains("classes")) return first(output["classes"]).value("label", "");
+  const ordered_json blank = first(output.value("blanks", ordered_json::array()));
+  return first(blank.value("candidates", ordered_json::array())).value("token", "");
+}
+
+bool is_answered_right(const Endpoint& endpoint, const Example& example) {
+  const Input input{.first = example.first, .second = example.second, .top_k = 1};
+  try {
+    const auto outputs = endpoint.handler(std::span(&input, 1));
+    return text::lower_ascii(best_of(outputs[0])) == text::lower_ascii(example.answer);
+  } catch (const UserError&) {  // longer than this model takes
+    return false;
+  } catch (const DataError&) {  // logits that are not finite: each request is told
+    return false;
+  }
+}
+
+}  // namespace
+
+std::optional<ordered_json> page_example(const Endpoint& endpoint, const fs::path& model) {
+  std::vector<Example> examples;
+  const fs::path whole = fs::weakly_canonical(model);
+  for (const fs::path& folder : {whole, whole.parent_path()}) {
+    if (const auto stored = stored_example(folder / "example.json", endpoint)) {
+      examples.push_back(*stored);
+    }
+  }
+  std::ranges::move(known_examples(endpoint.path), std::back_inserter(examples));
+  for (const Example& one : examples) {
+    if (one.answer.empty() || !is_answered_right(endpoint, one)) continue;
+    ordered_json input = {{endpoint.first_field, one.first}};
+    if (!one.second.empty()) input[endpoint.second_field] = one.second;
+    return input;
+  }
+  return std::nullopt;
+}
+
+}  // namespace cloze::serve

@@ -1,0 +1,22 @@
+// How much of a text that is too long a model saw: its first tokens.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+namespace cloze::tasks {
+
+struct Truncation {
+  int64_t tokens = 0;  // of the text, without special ones
+  int64_t kept = 0;    // of these
+
+  bool is_cut() const { return kept < tokens; }
+};
+
+// In the reply to an input that was cut: {..., "truncated": {"tokens": 600, "kept": 509}}.
+inline void add_truncation(nlohmann::ordered_json& reply, const Truncation& truncation) {
+  if (!truncation.is_cut()) return;
+  reply["truncated"] = {{"tokens", truncation.tokens}, {"kept", truncation.kept}};
+}
+
+}  // namespace cloze::tasks
