@@ -1,45 +1,48 @@
 #include "product.h"
 
-#include <utility>
-
 namespace cloze::cuda_probe {
 namespace {
 
 constexpr int kMostCandidates = 8;
 
-}  // namespace
-
-Product::Product(const CublasLt& library, const ProductShape& shape, const ProductOptions& options)
-    : library_(library), shape_(shape), options_(options), workspace_(kWorkspaceBytes) {
-  // One handle serves all: the library keeps what it has loaded with it.
-  static cublasLtHandle_t handle = [&library] {
+// One handle serves all products: the library keeps what it has loaded with it.
+cublasLtHandle_t shared_handle(const CublasLt& library) {
+  static const cublasLtHandle_t handle = [&library] {
     cublasLtHandle_t made = nullptr;
     library.check(library.create(&made), "cublasLtCreate");
     return made;
   }();
-  handle_ = handle;
-  const auto [rows, columns, depth, transposes_a, transposes_b] = shape;
+  return handle;
+}
+
+}  // namespace
+
+Product::Product(const CublasLt& library, const ProductShape& shape, const ProductOptions& options)
+    : library_(library),
+      shape_(shape),
+      options_(options),
+      handle_(shared_handle(library)),
+      description_(nullptr, library.matmul_desc_destroy),
+      a_(shape.transposes_a ? make_layout(CUDA_R_16BF, shape.depth, shape.rows)
+                            : make_layout(CUDA_R_16BF, shape.rows, shape.depth)),
+      b_(shape.transposes_b ? make_layout(CUDA_R_16BF, shape.columns, shape.depth)
+                            : make_layout(CUDA_R_16BF, shape.depth, shape.columns)),
+      d_(make_layout(options.d_type, shape.rows, shape.columns)),
+      workspace_(kWorkspaceBytes) {
   describe();
-  a_ = make_layout(CUDA_R_16BF, transposes_a ? depth : rows, transposes_a ? rows : depth);
-  b_ = make_layout(CUDA_R_16BF, transposes_b ? columns : depth, transposes_b ? depth : columns);
-  d_ = make_layout(options.d_type, rows, columns);
   ask();
 }
 
-Product::~Product() {
-  for (auto* layout : {a_, b_, d_}) library_.matrix_layout_destroy(layout);
-  library_.matmul_desc_destroy(description_);
-}
-
-cublasLtMatrixLayout_t Product::make_layout(cudaDataType_t type, int64_t rows, int64_t columns) const {
-  cublasLtMatrixLayout_t layout = nullptr;
-  library_.check(library_.matrix_layout_create(&layout, type, rows, columns, rows), "a layout");
+Product::Layout Product::make_layout(cudaDataType_t type, int64_t rows, int64_t columns) const {
+  cublasLtMatrixLayout_t made = nullptr;
+  library_.check(library_.matrix_layout_create(&made, type, rows, columns, rows), "a layout");
+  Layout layout(made, library_.matrix_layout_destroy);
   if (options_.batch > 1) {
     const int32_t count = options_.batch;
     const uint32_t mode = CUBLASLT_BATCH_MODE_POINTER_ARRAY;
-    library_.check(library_.matrix_layout_set_attribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
+    library_.check(library_.matrix_layout_set_attribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
                    "a batch");
-    library_.check(library_.matrix_layout_set_attribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_MODE, &mode, sizeof mode),
+    library_.check(library_.matrix_layout_set_attribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_MODE, &mode, sizeof mode),
                    "an array of pointers");
   }
   return layout;
@@ -47,11 +50,13 @@ cublasLtMatrixLayout_t Product::make_layout(cudaDataType_t type, int64_t rows, i
 
 template <typename T>
 void Product::set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
-  library_.check(library_.matmul_desc_set_attribute(description_, attribute, &value, sizeof value), "a product's attribute");
+  library_.check(library_.matmul_desc_set_attribute(description_.get(), attribute, &value, sizeof value), "a product's attribute");
 }
 
 void Product::describe() {
-  library_.check(library_.matmul_desc_create(&description_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product");
+  cublasLtMatmulDesc_t made = nullptr;
+  library_.check(library_.matmul_desc_create(&made, CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product");
+  description_.reset(made);
   set(CUBLASLT_MATMUL_DESC_TRANSA, static_cast<int32_t>(shape_.transposes_a ? CUBLAS_OP_T : CUBLAS_OP_N));
   set(CUBLASLT_MATMUL_DESC_TRANSB, static_cast<int32_t>(shape_.transposes_b ? CUBLAS_OP_T : CUBLAS_OP_N));
   set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<uint32_t>(options_.epilogue));
@@ -75,7 +80,8 @@ void Product::ask() {
                  "the workspace's size");
   cublasLtMatmulHeuristicResult_t found[kMostCandidates] = {};
   int count = 0;
-  const auto status = library_.get_heuristic(handle_, description_, a_, b_, d_, d_, preference, kMostCandidates, found, &count);
+  const auto status = library_.get_heuristic(handle_, description_.get(), a_.get(), b_.get(), d_.get(), d_.get(), preference,
+                                             kMostCandidates, found, &count);
   library_.preference_destroy(preference);
   library_.check(status, "cuBLASLt has no way to compute this");
   for (int i = 0; i < count; ++i) {
@@ -86,8 +92,9 @@ void Product::ask() {
 
 void Product::run(const Operands& operands, size_t candidate) const {
   const float alpha = 1;
-  library_.check(library_.matmul(handle_, description_, &alpha, operands.a, a_, operands.b, b_, &options_.beta, operands.d,
-                                 d_, operands.d, d_, &candidates_[candidate], workspace_.data(), kWorkspaceBytes, nullptr),
+  library_.check(library_.matmul(handle_, description_.get(), &alpha, operands.a, a_.get(), operands.b, b_.get(), &options_.beta,
+                                 operands.d, d_.get(), operands.d, d_.get(), &candidates_[candidate], workspace_.data(),
+                                 kWorkspaceBytes, nullptr),
                  "cublasLtMatmul");
 }
 

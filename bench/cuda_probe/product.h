@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "cublas_lt.h"
@@ -40,21 +41,21 @@ struct Operands {
 
 // A product that the library has ways to compute. It owns the library's descriptions and the workspace.
 class Product {
+  using Layout = std::unique_ptr<std::remove_pointer_t<cublasLtMatrixLayout_t>, decltype(&::cublasLtMatrixLayoutDestroy)>;
+  using Description = std::unique_ptr<std::remove_pointer_t<cublasLtMatmulDesc_t>, decltype(&::cublasLtMatmulDescDestroy)>;
+
  public:
   static constexpr size_t kWorkspaceBytes = size_t{32} << 20;
 
   // ProbeError where the library has no way.
   Product(const CublasLt& library, const ProductShape& shape, const ProductOptions& options);
-  ~Product();
-  Product(const Product&) = delete;
-  Product& operator=(const Product&) = delete;
 
   // The ways, in the order of the library's guess; 8 at most.
   size_t candidates() const { return candidates_.size(); }
   void run(const Operands& operands, size_t candidate = 0) const;
 
  private:
-  cublasLtMatrixLayout_t make_layout(cudaDataType_t type, int64_t rows, int64_t columns) const;
+  Layout make_layout(cudaDataType_t type, int64_t rows, int64_t columns) const;
   template <typename T>
   void set(cublasLtMatmulDescAttributes_t attribute, const T& value);
   void describe();
@@ -64,8 +65,8 @@ class Product {
   ProductShape shape_;
   ProductOptions options_;
   cublasLtHandle_t handle_ = nullptr;
-  cublasLtMatmulDesc_t description_ = nullptr;
-  cublasLtMatrixLayout_t a_ = nullptr, b_ = nullptr, d_ = nullptr;
+  Description description_;
+  Layout a_, b_, d_;
   std::vector<cublasLtMatmulAlgo_t> candidates_;
   Memory workspace_;
 };
