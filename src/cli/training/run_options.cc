@@ -131,6 +131,18 @@ void note_options_of_other_layouts(const train::TrainingStepOptions& step, const
   }
 }
 
+// How a length or a warm-up is rounded that is whole already.
+void note_idle_roundings(const RunOptions& options, const OptionTable& table,
+                         std::vector<std::string>& notes) {
+  if (!options.epochs && table.is_asked_for("steps_per_epoch")) {
+    notes.push_back("steps_per_epoch has no effect without epochs");
+  }
+  if (options.warmup >= 1.0 && table.is_asked_for("warmup_rounds_up")) {
+    notes.push_back(
+        fmt::format("warmup_rounds_up has no effect with a warmup of {} steps", options.warmup));
+  }
+}
+
 // A sentence for each option that someone asked for and that the run does not read.
 std::vector<std::string> options_without_effect(const RunOptions& options,
                                                 const OptionTable& table) {
@@ -153,6 +165,7 @@ std::vector<std::string> options_without_effect(const RunOptions& options,
   look("optimizer", optimizer, optim::optimizer_names(),
        [](const std::string& name) { return optim::optimizer_named(name).options; });
   look("lr_schedule", schedule, optim::schedule_names(), optim::schedule_options);
+  note_idle_roundings(options, table, notes);
   const bool has_states = !optim::optimizer_named(optimizer).states.empty();
   if (!has_states && !options.training.step.compile.optimizer_state_folder.empty()) {
     notes.push_back(fmt::format(

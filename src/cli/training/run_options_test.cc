@@ -36,6 +36,18 @@ TEST(RunOptions, OfReplicasHaveNoEffectWithOne) {
             "note: reduction_precision has no effect with one replica\n");
 }
 
+TEST(RunOptions, OfRoundingHaveNoEffectOnWholeNumbers) {
+  const std::vector<std::string> words = {"--steps-per-epoch=down", "--warmup-rounds-up"};
+  const auto notes_with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), words.begin(), words.end());
+    return notes_of(more);
+  };
+  EXPECT_EQ(notes_with({"--num-train-steps=9", "--warmup=3"}),
+            "note: steps_per_epoch has no effect without epochs\n"
+            "note: warmup_rounds_up has no effect with a warmup of 3 steps\n");
+  EXPECT_EQ(notes_with({"--epochs=1", "--warmup=0.5"}), "");
+}
+
 TEST(RunOptions, OfStatesHaveNoEffectWithAnOptimizerWithoutAny) {
   const std::vector<std::string> words = {"--optimizer-state-folder=states", "--optimizer=sgd"};
   EXPECT_NE(notes_of(words).find("note: optimizer_state_folder has no effect with optimizer sgd, "
