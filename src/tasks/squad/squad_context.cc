@@ -112,10 +112,10 @@ std::string joined_words(std::string_view text, const SquadContext& context, uin
   return result;
 }
 
-std::string single_spaced_part(std::string_view text, const SquadContext& context,
+std::string single_spaced_part(std::string_view text, std::span<const text::Offset> words,
                                const text::Offset& part) {
   std::string result;
-  for (const text::Offset& word : context.words) {
+  for (const text::Offset& word : words) {
     const uint32_t begin = std::max(word.begin, part.begin), end = std::min(word.end, part.end);
     if (begin >= end) continue;
     if (!result.empty()) result += ' ';

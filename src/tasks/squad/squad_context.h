@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,8 +31,8 @@ SquadContext tokenized_context(std::string_view text, const text::Tokenizer& tok
 std::string joined_words(std::string_view text, const SquadContext& context, uint32_t first,
                          uint32_t last);
 
-// google: a part of the text, not empty, with single spaces between its words.
-std::string single_spaced_part(std::string_view text, const SquadContext& context,
+// google: a part of the text that lies in these words, with single spaces between them.
+std::string single_spaced_part(std::string_view text, std::span<const text::Offset> words,
                                const text::Offset& part);
 
 struct TokenSpan {

@@ -204,11 +204,17 @@ SquadCandidate SquadPredictor::candidate_of(size_t question, const Pair& pair) c
     return candidate;
   }
   candidate.bytes = {context.offsets[tokens.first].begin, context.offsets[tokens.last].end};
-  if (options_.ends_at_words) candidate.bytes = text::widened_to_words(text, candidate.bytes);
-  candidate.text =
-      options_.ends_at_words
-          ? single_spaced_part(text, context, candidate.bytes)
-          : text.substr(candidate.bytes.begin, candidate.bytes.end - candidate.bytes.begin);
+  if (options_.ends_at_words) {
+    // Widening reaches no white space, so the tokens' own words hold the part.
+    const uint32_t first = context.token_words[tokens.first];
+    const auto words =
+        std::span(context.words).subspan(first, context.token_words[tokens.last] - first + 1);
+    candidate.bytes = text::widened_to_words(text, candidate.bytes);
+    candidate.text = single_spaced_part(text, words, candidate.bytes);
+  } else {
+    candidate.text =
+        text.substr(candidate.bytes.begin, candidate.bytes.end - candidate.bytes.begin);
+  }
   return candidate;
 }
 
