@@ -11,10 +11,10 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/seconds.h"
 #include "fma_peak.h"
+#include "formats/json.h"
 #include "inference/inference_client.h"
 #include "inference/latency.h"
 #include "models/bert_flops.h"
@@ -47,7 +47,7 @@ class LatencyBench {
     for (int i = 0; i < kWarmUpCalls; ++i) call(next_batch());
   }
 
-  nlohmann::json run() {
+  formats::Json run() {
     std::vector<double> seconds, floor_seconds;
     int64_t tokens = 0;
     for (int64_t i = 0; i < options_.calls; ++i) {

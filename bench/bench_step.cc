@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/seconds.h"
 #include "checkpoints/hugging_face_config.h"
@@ -95,7 +94,7 @@ class StepBench {
     if (!arguments.lengths.empty()) natural_.emplace(arguments.lengths, contents());
   }
 
-  nlohmann::json run() {
+  formats::Json run() {
     const Work work = first_work();
     const data::StepBatch& batch = work.batch;
     const auto start = Clock::now();
@@ -180,7 +179,7 @@ class StepBench {
     return std::ssize(batch.micro_batches) * capacity_.tokens;
   }
 
-  nlohmann::json config_;
+  formats::Json config_;
   models::BertConfig model_;
   int64_t length_, predictions_, batch_size_;
   bool is_padded_;
@@ -220,7 +219,7 @@ void StepBench::print_operators() {
 void print_steps(StepBench& bench, int steps) {
   bench.set_profiling();
   for (int i = 0; i < steps; ++i) {
-    const nlohmann::json row = bench.run();
+    const formats::Json row = bench.run();
     fmt::print("{:.2f} sequences/s  {:.0f} tokens/s  {:.1f} useful GFLOP/s  {:.1f} % of {:.1f}\n",
                row["sequences_per_second"].get<double>(), row["tokens_per_second"].get<double>(),
                row["useful_gflops"].get<double>(), row["ceiling_percent"].get<double>(),

@@ -21,6 +21,7 @@
 namespace {
 
 using cloze::comm::Communicator;
+using cloze::formats::Json;
 
 constexpr int kRounds = 30;
 constexpr int64_t kFloats = 1 << 20;  // as train/ranks/gradient_exchange.cc sends them together
@@ -52,7 +53,7 @@ double exchange_seconds(Communicator& ranks, int there) {
   });
 }
 
-nlohmann::ordered_json measured_link(Communicator& ranks) {
+Json measured_link(Communicator& ranks) {
   const double there_and_back = exchange_seconds(ranks, 1);
   const double latency = there_and_back / 2;
   const double message =
@@ -85,16 +86,15 @@ int main() {
     }
     return 2;
   }
-  const nlohmann::ordered_json link = measured_link(ranks);
-  nlohmann::ordered_json file{
-      {"schema", "cloze.network"},
-      {"version", 1},
-      {"network", fmt::format("{} ranks on {} host{} ({})", ranks.size(), hosts,
-                              hosts == 1 ? "" : "s", cloze::platform::processor_name())},
-      {"source", fmt::format("network_bench: the best of {} rounds", kRounds)},
-      {"ranks_per_host", ranks.size() / hosts},
-      {"overlap", 0.0},  // the cores that compute also copy and add
-      {"inside_host", link}};
+  const Json link = measured_link(ranks);
+  Json file{{"schema", "cloze.network"},
+            {"version", 1},
+            {"network", fmt::format("{} ranks on {} host{} ({})", ranks.size(), hosts,
+                                    hosts == 1 ? "" : "s", cloze::platform::processor_name())},
+            {"source", fmt::format("network_bench: the best of {} rounds", kRounds)},
+            {"ranks_per_host", ranks.size() / hosts},
+            {"overlap", 0.0},  // the cores that compute also copy and add
+            {"inside_host", link}};
   if (hosts > 1) file["between_hosts"] = link;
   if (ranks.rank() == 0) fmt::print("{}", cloze::formats::json_text(file));
   return 0;

@@ -6,8 +6,9 @@
 
 #include <cstdio>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "formats/json.h"
 
 namespace cloze::bench {
 

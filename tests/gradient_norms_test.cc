@@ -34,36 +34,36 @@ struct Case {
   std::vector<double> norms;  // of parameters in the order of their names
 };
 
-void set_groupbert(const nlohmann::json& json, models::BertConfig& model) {
+void set_groupbert(const formats::Json& json, models::BertConfig& model) {
   model.groupbert = true;
-  model.groupbert_conv_bias = json.at("conv_bias");
-  model.groupbert_conv_group_size = json.at("conv_group_size");
-  model.groupbert_conv_kernel_size = json.at("conv_kernel_size");
-  model.groupbert_ffn_output_groups = json.at("ffn_groups");
+  model.groupbert_conv_bias = json.at("conv_bias").get<bool>();
+  model.groupbert_conv_group_size = json.at("conv_group_size").get<int64_t>();
+  model.groupbert_conv_kernel_size = json.at("conv_kernel_size").get<int64_t>();
+  model.groupbert_ffn_output_groups = json.at("ffn_groups").get<int64_t>();
 }
 
-Case case_of(const nlohmann::json& json) {
+Case case_of(const formats::Json& json) {
   Case test{
-      .model = {.vocab_size = json.at("vocab_size"),
-                .hidden_size = json.at("hidden_size"),
-                .num_hidden_layers = json.at("num_hidden_layers"),
-                .num_attention_heads = json.at("num_attention_heads"),
-                .intermediate_size = json.at("intermediate_size"),
-                .max_position_embeddings = json.at("max_position_embeddings"),
+      .model = {.vocab_size = json.at("vocab_size").get<int64_t>(),
+                .hidden_size = json.at("hidden_size").get<int64_t>(),
+                .num_hidden_layers = json.at("num_hidden_layers").get<int64_t>(),
+                .num_attention_heads = json.at("num_attention_heads").get<int64_t>(),
+                .intermediate_size = json.at("intermediate_size").get<int64_t>(),
+                .max_position_embeddings = json.at("max_position_embeddings").get<int64_t>(),
                 .hidden_act = models::activation_named(json.at("hidden_act").get<std::string>()),
                 .hidden_dropout_prob = 0.0,
                 .attention_probs_dropout_prob = 0.0,
-                .layer_norm_eps = json.at("layer_norm_eps")},
-      .seed = json.at("seed"),
-      .lengths = json.at("lengths"),
-      .next_sentence = json.at("next_sentence"),
-      .capacity = {.tokens = json.at("capacity")[0],
-                   .sequences = json.at("capacity")[1],
-                   .predictions = json.at("capacity")[2]},
-      .mlm_loss = json.at("mlm_loss"),
-      .nsp_loss = json.at("nsp_loss"),
-      .gradient_norm = json.at("gradient_norm"),
-      .norms = json.at("norms")};
+                .layer_norm_eps = json.at("layer_norm_eps").get<float>()},
+      .seed = json.at("seed").get<uint64_t>(),
+      .lengths = json.at("lengths").get<std::vector<int64_t>>(),
+      .next_sentence = json.at("next_sentence").get<bool>(),
+      .capacity = {.tokens = json.at("capacity")[0].get<int64_t>(),
+                   .sequences = json.at("capacity")[1].get<int64_t>(),
+                   .predictions = json.at("capacity")[2].get<int64_t>()},
+      .mlm_loss = json.at("mlm_loss").get<double>(),
+      .nsp_loss = json.at("nsp_loss").get<double>(),
+      .gradient_norm = json.at("gradient_norm").get<double>(),
+      .norms = json.at("norms").get<std::vector<double>>()};
   if (json.contains("groupbert")) set_groupbert(json.at("groupbert"), test.model);
   test.model.validate();
   return test;
@@ -73,7 +73,7 @@ std::vector<Case> read_cases() {
   std::vector<Case> cases;
   for (const char* name : {"gradient_norms.json", "groupbert_gradient_norms.json"}) {
     const std::string path = std::string(CLOZE_SOURCE_DIR) + "/tests/fixtures/" + name;
-    for (const nlohmann::json& json : formats::read_json_file(path)) cases.push_back(case_of(json));
+    for (const formats::Json& json : formats::read_json_file(path)) cases.push_back(case_of(json));
   }
   return cases;
 }

@@ -20,8 +20,8 @@ using cloze::testing::HttpClient;
 using cloze::testing::HttpReply;
 using std::chrono::milliseconds;
 
-std::vector<nlohmann::ordered_json> echo(std::span<const Input> inputs) {
-  std::vector<nlohmann::ordered_json> outputs;
+std::vector<formats::Json> echo(std::span<const Input> inputs) {
+  std::vector<formats::Json> outputs;
   for (const Input& input : inputs) {
     if (input.first.empty()) throw_user_error("the text is empty");
     outputs.push_back({{"echo", input.first}});
@@ -101,7 +101,7 @@ TEST(HttpServer, RefusesBeforeTheBodyAndCloses) {
     const HttpReply reply = client.receive();
     EXPECT_TRUE(closes(reply)) << message;
     EXPECT_EQ(client.receive().status, 0);
-    EXPECT_TRUE(nlohmann::json::parse(reply.body).contains("error"));
+    EXPECT_TRUE(formats::Json::parse(reply.body).contains("error"));
     return reply.status;
   };
   const std::string host = "Host: localhost\r\n";

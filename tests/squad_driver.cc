@@ -20,8 +20,8 @@ std::vector<uint32_t> range_of(const std::vector<uint32_t>& values, const SquadW
   return {values.begin() + window.begin, values.begin() + window.end};
 }
 
-nlohmann::ordered_json feature_json(const SquadData& data, const SquadFeatures& features,
-                                    const SquadWindow& window) {
+formats::Json feature_json(const SquadData& data, const SquadFeatures& features,
+                           const SquadWindow& window) {
   const data::Sample sample = squad_sample(data, features, window);
   const auto& words = features.contexts[data.questions[window.question].context].token_words;
   return {{"id", data.questions[window.question].id},

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
 #include "base/whole_number.h"
 #include "formats/json.h"
@@ -12,30 +10,30 @@ namespace cloze::checkpoints {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using formats::Json;
 
 // An empty object where there is no such file.
-json object_in(const fs::path& file) {
-  if (!fs::exists(file)) return json::object();
-  json object = formats::read_json_file(file);
+Json object_in(const fs::path& file) {
+  if (!fs::exists(file)) return Json::object();
+  Json object = formats::read_json_file(file);
   if (!object.is_object()) throw_user_error("{}: not a JSON object", file.string());
   return object;
 }
 
-std::string content_of(const json& token) {
-  return token.is_object() ? token.value("content", json()).dump() : token.dump();
+std::string content_of(const Json& token) {
+  return token.is_object() ? token.value("content", Json()).dump() : token.dump();
 }
 
 }  // namespace
 
 std::map<int64_t, std::string> added_tokens_in(const fs::path& folder, int64_t first_id) {
   std::map<int64_t, std::string> tokens;
-  const json beside = object_in(folder / "added_tokens.json");
+  const Json beside = object_in(folder / "added_tokens.json");
   for (const auto& [token, id] : beside.items()) {
-    if (id.is_number_integer()) tokens.emplace(id.get<int64_t>(), json(token).dump());
+    if (id.is_number_integer()) tokens.emplace(id.get<int64_t>(), Json(token).dump());
   }
-  const json config = object_in(folder / "tokenizer_config.json");
-  const json decoder = config.value("added_tokens_decoder", json::object());
+  const Json config = object_in(folder / "tokenizer_config.json");
+  const Json decoder = config.value("added_tokens_decoder", Json::object());
   for (const auto& [id, token] : decoder.items()) {
     if (const auto number = number_in<int64_t>(id)) tokens.emplace(*number, content_of(token));
   }

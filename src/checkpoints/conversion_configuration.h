@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +11,7 @@
 #include "base/shape.h"
 #include "checkpoints/conversion.h"
 #include "checkpoints/stored_model.h"
+#include "formats/json.h"
 #include "models/bert_config.h"
 
 namespace cloze::checkpoints {
@@ -19,7 +19,7 @@ namespace cloze::checkpoints {
 struct ConversionConfiguration {
   models::BertConfig config = {};
   std::string file_name;
-  nlohmann::json content;  // of the file
+  formats::Json content;  // of the file
 };
 
 // None when no file is given, none lies beside the model, and the new form does not need one.

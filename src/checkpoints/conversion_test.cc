@@ -232,7 +232,7 @@ TEST_F(CheckpointConversionTest, GraphcoreIsCompletedForHuggingFace) {
 
 TEST_F(CheckpointConversionTest, ConfigurationFollowsTheWordTable) {
   fs::copy(kFixtures / "google", folder_ / "source");
-  nlohmann::json config = formats::read_json_file(folder_ / "source/bert_config.json");
+  formats::Json config = formats::read_json_file(folder_ / "source/bert_config.json");
   config["vocab_size"] = 30522;
   platform::write_file_atomically(folder_ / "source/bert_config.json", config.dump());
   const auto report = convert_checkpoint(options("google2hf", folder_ / "source", "hf"));
@@ -351,7 +351,7 @@ TEST_F(CheckpointConversionTest, NamesThatDoNotTellAreTakenAsTheActionSays) {
 
 TEST_F(CheckpointConversionTest, GraphcoresEpsilonIsOneWhateverTheFileSays) {
   fs::copy(kFixtures / "graphcore", folder_ / "source");
-  nlohmann::json config = formats::read_json_file(folder_ / "source/bert_config.json");
+  formats::Json config = formats::read_json_file(folder_ / "source/bert_config.json");
   config["layer_norm_eps"] = 1e-5;
   platform::write_file_atomically(folder_ / "source/bert_config.json", config.dump());
   const auto report = convert_checkpoint(options("graphcore2hf", folder_ / "source", "hf"));

@@ -26,9 +26,9 @@ constexpr const char* kTokenizerFiles[] = {"vocab.txt", "tokenizer.json", "token
                                            "special_tokens_map.json", "added_tokens.json"};
 
 // Label names are how transformers knows the number of labels.
-void add_labels(int64_t count, nlohmann::json& config) {
-  nlohmann::json names;
-  nlohmann::json ids;
+void add_labels(int64_t count, formats::Json& config) {
+  formats::Json names;
+  formats::Json ids;
   for (int64_t i = 0; i < count; ++i) {
     const std::string name = fmt::format("LABEL_{}", i);
     names[std::to_string(i)] = name;
@@ -39,8 +39,8 @@ void add_labels(int64_t count, nlohmann::json& config) {
 }
 
 std::string config_text(const ConvertedModel& model) {
-  const auto made = nlohmann::json::parse(hugging_face_config_text(model.config, {}, model.dtype));
-  nlohmann::json config = model.source_config.is_null() ? made : model.source_config;
+  const auto made = formats::Json::parse(hugging_face_config_text(model.config, {}, model.dtype));
+  formats::Json config = model.source_config.is_null() ? made : model.source_config;
   // Google's has neither, and a folder may have come with that alone.
   if (!config.contains("model_type")) config["model_type"] = made.at("model_type");
   if (model.source_config.is_null() || !config.contains("architectures")) {
@@ -176,7 +176,7 @@ std::vector<TextFile> hugging_face_files(const ConvertedModel& model,
 
 std::vector<TextFile> tensorflow_files(const ConvertedModel& model, bool for_graphcore,
                                        bool use_qkv_split, std::vector<std::string>& notes) {
-  nlohmann::json config = nlohmann::json::parse(google_config_text(model.config));
+  formats::Json config = formats::Json::parse(google_config_text(model.config));
   if (for_graphcore) {
     config["use_qkv_split"] = use_qkv_split;
     config["use_qkv_bias"] = model.config.use_qkv_bias;

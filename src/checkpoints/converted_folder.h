@@ -2,12 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "checkpoints/hugging_face_tokenizer.h"
+#include "formats/json.h"
 #include "formats/safetensors.h"
 #include "models/bert_config.h"
 
@@ -16,7 +16,7 @@ namespace cloze::checkpoints {
 // Where a converted model comes from, and what is known of it.
 struct ConvertedModel {
   models::BertConfig config;
-  nlohmann::json source_config;           // config.json of a Hugging Face folder; null otherwise
+  formats::Json source_config;            // config.json of a Hugging Face folder; null otherwise
   std::filesystem::path source_folder;    // of a Hugging Face folder; empty otherwise
   std::string source_name;                // for the model card
   std::filesystem::path vocabulary_file;  // may be empty

@@ -12,9 +12,9 @@
 namespace cloze::checkpoints {
 namespace {
 
+using formats::Json;
 using models::Activation, models::BertConfig, models::BertField, models::BertHead;
 using models::FieldKind, models::HeadKind;
-using nlohmann::json;
 
 constexpr int64_t kMostLabels = 1'000'000;
 constexpr std::string_view kRegression = "regression";
@@ -23,19 +23,19 @@ constexpr std::string_view kSingleLabel = "single_label_classification";
 // Reads keys of one object into fields that keep their value when the key is absent.
 class KeyReader {
  public:
-  KeyReader(const json& object, const std::string& source) : object_(object), source_(source) {}
+  KeyReader(const Json& object, const std::string& source) : object_(object), source_(source) {}
 
   void read(const char* key, int64_t& field) const {
-    take(key, &json::is_number_integer, "a whole number", field);
+    take(key, &Json::is_number_integer, "a whole number", field);
   }
   void read(const char* key, double& field) const {
-    take(key, &json::is_number, "a number", field);
+    take(key, &Json::is_number, "a number", field);
   }
   void read(const char* key, bool& field) const {
-    take(key, &json::is_boolean, "true or false", field);
+    take(key, &Json::is_boolean, "true or false", field);
   }
   void read(const char* key, std::string& field) const {
-    take(key, &json::is_string, "text", field);
+    take(key, &Json::is_string, "text", field);
   }
   void read(const char* key, Activation& field) const {
     std::string name(models::activation_name(field));
@@ -52,38 +52,38 @@ class KeyReader {
     T value = wanted;
     read(key, value);
     if (value != wanted) {
-      throw_user_error("{}: {} is {}; only {} is supported", source_, key, json(value).dump(),
-                       json(wanted).dump());
+      throw_user_error("{}: {} is {}; only {} is supported", source_, key, Json(value).dump(),
+                       Json(wanted).dump());
     }
   }
 
  private:
   template <typename T>
-  void take(const char* key, bool (json::*is_right)() const, const char* wanted, T& field) const {
-    const json* value = find(key);
+  void take(const char* key, bool (Json::*is_right)() const, const char* wanted, T& field) const {
+    const Json* value = find(key);
     if (value == nullptr) return;
     if (!(value->*is_right)()) refuse(key, *value, wanted);
     field = value->get<T>();
   }
-  const json* find(const char* key) const {
+  const Json* find(const char* key) const {
     const auto found = object_.find(key);
-    return found == object_.end() || found->is_null() ? nullptr : &*found;
+    return !found || found->is_null() ? nullptr : found;
   }
-  [[noreturn]] void refuse(const char* key, const json& value, const char* wanted) const {
+  [[noreturn]] void refuse(const char* key, const Json& value, const char* wanted) const {
     throw_user_error("{}: {} is {}; it must be {}", source_, key, formats::json_line(value),
                      wanted);
   }
 
-  const json& object_;
+  const Json& object_;
   const std::string& source_;
 };
 
-void add_labels(const BertHead& head, nlohmann::ordered_json& text) {
+void add_labels(const BertHead& head, formats::Json& text) {
   text["classifier_dropout"] = head.classifier_dropout;
   text["problem_type"] = head.is_regression() ? kRegression : kSingleLabel;
   if (!head.task.empty()) text["finetuning_task"] = head.task;
-  text["id2label"] = nlohmann::ordered_json::object();
-  text["label2id"] = nlohmann::ordered_json::object();
+  text["id2label"] = formats::Json::object();
+  text["label2id"] = formats::Json::object();
   for (size_t i = 0; i < head.labels.size(); ++i) {
     text["id2label"][std::to_string(i)] = head.labels[i];
     text["label2id"][head.labels[i]] = i;
@@ -93,7 +93,7 @@ void add_labels(const BertHead& head, nlohmann::ordered_json& text) {
 constexpr std::string_view kGroupBert = "groupbert";
 constexpr std::string_view kGroup = "Group";  // in front of the names of its classes
 
-HeadKind head_kind_of(const json& object, const std::string& source) {
+HeadKind head_kind_of(const Json& object, const std::string& source) {
   const auto first = architecture_in(object);
   if (!first) return HeadKind::kPretraining;
   const std::string& name = *first;
@@ -109,16 +109,16 @@ HeadKind head_kind_of(const json& object, const std::string& source) {
 }
 
 // Whether there is a projection that words may be tied to: these two heads have none.
-bool projects_onto_words(const json& object) {
+bool projects_onto_words(const Json& object) {
   const auto name = architecture_in(object);
   return name != models::architecture_of(HeadKind::kQuestionAnswering) &&
          name != models::architecture_of(HeadKind::kSequenceClassification);
 }
 
-std::vector<std::string> labels_of(const json& object, const std::string& source) {
+std::vector<std::string> labels_of(const Json& object, const std::string& source) {
   std::vector<std::string> labels;
   const auto names = object.find("id2label");
-  if (names == object.end() || !names->is_object() || names->empty()) {
+  if (!names || !names->is_object() || names->empty()) {
     int64_t count = 2;
     KeyReader(object, source).read("num_labels", count);
     if (count < 1 || count > kMostLabels) {
@@ -129,7 +129,7 @@ std::vector<std::string> labels_of(const json& object, const std::string& source
   }
   for (size_t i = 0; i < names->size(); ++i) {
     const auto name = names->find(std::to_string(i));
-    if (name == names->end() || !(name->is_string() || name->is_number())) {
+    if (!name || !(name->is_string() || name->is_number())) {
       throw_user_error("{}: id2label has {} classes but no text for class {}", source,
                        names->size(), i);
     }
@@ -156,10 +156,10 @@ void check_problem_type(const KeyReader& reader, const BertHead& head, const std
 
 }  // namespace
 
-std::optional<std::string> architecture_in(const json& object) {
+std::optional<std::string> architecture_in(const Json& object) {
   const auto names = object.find("architectures");
-  if (names == object.end() || !names->is_array() || names->empty()) return std::nullopt;
-  const json& first = names->front();
+  if (!names || !names->is_array() || names->empty()) return std::nullopt;
+  const Json& first = names->front();
   std::string name = first.is_string() ? first.get<std::string>() : formats::json_line(first);
   if (name.starts_with(kGroup)) name.erase(0, kGroup.size());
   return name;
@@ -172,8 +172,8 @@ std::string class_name(const BertConfig& config, std::string_view class_of_bert)
 std::string hugging_face_config_text(const BertConfig& config, const BertHead& head,
                                      std::string_view dtype, int32_t pad_id) {
   const std::string name = class_name(config, models::architecture_of(head.kind));
-  nlohmann::ordered_json text{{"architectures", {name}},
-                              {"model_type", config.groupbert ? kGroupBert : "bert"}};
+  formats::Json text{{"architectures", {name}},
+                     {"model_type", config.groupbert ? kGroupBert : "bert"}};
   for (const BertField& field : models::bert_fields()) {
     if (field.kind == FieldKind::kVariant) {
       if (config.groupbert && field.short_name != nullptr) {
@@ -199,7 +199,7 @@ std::string hugging_face_config_text(const BertConfig& config, const BertHead& h
 }
 
 std::string google_config_text(const BertConfig& config) {
-  nlohmann::json text;  // in alphabetical order, as theirs
+  formats::Json text;  // in alphabetical order, as theirs
   for (const BertField& field : models::bert_fields()) {
     const bool is_plain =
         field.kind != FieldKind::kSwitch && (field.kind != FieldKind::kVariant || config.groupbert);
@@ -210,7 +210,7 @@ std::string google_config_text(const BertConfig& config) {
   return formats::json_text(text);
 }
 
-BertConfig bert_config_from_json(const json& object, const std::string& source) {
+BertConfig bert_config_from_json(const Json& object, const std::string& source) {
   if (!object.is_object()) throw_user_error("{}: not a JSON object", source);
   const KeyReader reader(object, source);
   std::string model_type = "bert";
@@ -241,7 +241,7 @@ BertConfig read_hugging_face_config(const std::filesystem::path& path) {
   return bert_config_from_json(formats::read_json_file(path), path.string());
 }
 
-BertHead bert_head_from_json(const json& object, const std::string& source) {
+BertHead bert_head_from_json(const Json& object, const std::string& source) {
   BertHead head{.kind = head_kind_of(object, source)};
   if (head.kind != HeadKind::kSequenceClassification) return head;
   const KeyReader reader(object, source);

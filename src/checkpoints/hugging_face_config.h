@@ -10,11 +10,11 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "formats/json.h"
 #include "models/bert_config.h"
 #include "models/bert_heads.h"
 
@@ -36,16 +36,16 @@ inline constexpr double kGoogleEpsilon = 1e-12;
 std::string google_config_text(const models::BertConfig& config);
 
 // UserError that names `source` (a file), the key and the value when the model is not one we build.
-models::BertConfig bert_config_from_json(const nlohmann::json& json, const std::string& source);
+models::BertConfig bert_config_from_json(const formats::Json& json, const std::string& source);
 models::BertConfig read_hugging_face_config(const std::filesystem::path& path);
 
 // The head of a config.json, by its "architectures" (none: pre-training), and its classes by
 // "id2label", or else LABEL_0 and so on, "num_labels" of them (2). UserError for an architecture or
 // a problem_type that is not ours.
-models::BertHead bert_head_from_json(const nlohmann::json& json, const std::string& source);
+models::BertHead bert_head_from_json(const formats::Json& json, const std::string& source);
 models::BertHead read_hugging_face_head(const std::filesystem::path& path);
 // The class that "architectures" names first, for a GroupBERT the BERT's; no value when it names
 // none. It may be one that is not ours.
-std::optional<std::string> architecture_in(const nlohmann::json& json);
+std::optional<std::string> architecture_in(const formats::Json& json);
 
 }  // namespace cloze::checkpoints

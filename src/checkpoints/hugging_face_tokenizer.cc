@@ -9,7 +9,7 @@
 namespace cloze::checkpoints {
 namespace {
 
-using nlohmann::ordered_json;
+using formats::Json;
 
 // Those that split as BERT's does, and those that leave it to tokenizer.json.
 constexpr std::array<std::string_view, 6> kBertTokenizers = {
@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, 6> kBertTokenizers = {
 constexpr std::array<std::string_view, 2> kGenericTokenizers = {"TokenizersBackend",
                                                                 "PreTrainedTokenizerFast"};
 
-ordered_json added_tokens(const text::Vocabulary& vocabulary) {
-  ordered_json list = ordered_json::array();
+Json added_tokens(const text::Vocabulary& vocabulary) {
+  Json list = Json::array();
   for (const std::string_view token : kSpecialTokens) {
     list.push_back({{"id", vocabulary.find(token).value()},
                     {"content", token},
@@ -32,21 +32,21 @@ ordered_json added_tokens(const text::Vocabulary& vocabulary) {
   return list;
 }
 
-nlohmann::json special_token(std::string_view token, int type) {
+formats::Json special_token(std::string_view token, int type) {
   return {{"SpecialToken", {{"id", token}, {"type_id", type}}}};
 }
 
-nlohmann::json sequence(std::string_view name, int type) {
+formats::Json sequence(std::string_view name, int type) {
   return {{"Sequence", {{"id", name}, {"type_id", type}}}};
 }
 
-ordered_json post_processor(const text::Vocabulary& vocabulary) {
-  ordered_json specials;
+Json post_processor(const text::Vocabulary& vocabulary) {
+  Json specials;
   for (const std::string_view token : {text::kClsToken, text::kSepToken}) {
-    ordered_json& entry = specials[std::string(token)];
+    Json& entry = specials[std::string(token)];
     entry["id"] = token;
-    entry["ids"] = ordered_json::array({vocabulary.find(token).value()});
-    entry["tokens"] = ordered_json::array({token});
+    entry["ids"] = Json::array({vocabulary.find(token).value()});
+    entry["tokens"] = Json::array({token});
   }
   return {{"type", "TemplateProcessing"},
           {"single", single_template()},
@@ -54,17 +54,17 @@ ordered_json post_processor(const text::Vocabulary& vocabulary) {
           {"special_tokens", std::move(specials)}};
 }
 
-// Written by hand: one object of 30 thousand keys is slow to build in an ordered_json.
+// Written by hand: one object of 30 thousand keys is slow to build in an Json.
 std::string vocabulary_object(const text::Vocabulary& vocabulary) {
   std::string text;
   for (const std::string& token : vocabulary.tokens()) {
-    text += fmt::format("{}{}:{}", text.empty() ? "{" : ",", nlohmann::json(token).dump(),
+    text += fmt::format("{}{}:{}", text.empty() ? "{" : ",", formats::Json(token).dump(),
                         *vocabulary.find(token));
   }
   return text + "}";
 }
 
-ordered_json special_tokens_map() {
+Json special_tokens_map() {
   return {{"pad_token", text::kPadToken},
           {"unk_token", text::kUnknownToken},
           {"cls_token", text::kClsToken},
@@ -73,41 +73,41 @@ ordered_json special_tokens_map() {
 }
 
 // The object in a file of a folder, empty where there is none.
-nlohmann::json object_in(const std::filesystem::path& folder, const char* name) {
+formats::Json object_in(const std::filesystem::path& folder, const char* name) {
   const std::filesystem::path file = folder / name;
-  if (folder.empty() || !std::filesystem::exists(file)) return nlohmann::json::object();
-  nlohmann::json json = formats::read_json_file(file);
+  if (folder.empty() || !std::filesystem::exists(file)) return formats::Json::object();
+  formats::Json json = formats::read_json_file(file);
   if (!json.is_object()) throw_user_error("{}: not a JSON object", file.string());
   return json;
 }
 
 // In a JSON object of the folder; nothing where it does not say.
-std::optional<nlohmann::json> tokenizer_class_of(const std::filesystem::path& folder,
-                                                 const char* name) {
-  const nlohmann::json json = object_in(folder, name);
+std::optional<formats::Json> tokenizer_class_of(const std::filesystem::path& folder,
+                                                const char* name) {
+  const formats::Json json = object_in(folder, name);
   const auto found = json.find("tokenizer_class");
-  if (found == json.end() || found->is_null()) return std::nullopt;
+  if (!found || found->is_null()) return std::nullopt;
   return *found;
 }
 
 // config.json says it for models older than tokenizer_config.json's class.
-std::optional<nlohmann::json> tokenizer_class_in(const std::filesystem::path& folder) {
+std::optional<formats::Json> tokenizer_class_in(const std::filesystem::path& folder) {
   const auto own = tokenizer_class_of(folder, kTokenizerConfigName);
   return own ? own : tokenizer_class_of(folder, "config.json");
 }
 
-bool is_among(std::span<const std::string_view> names, const nlohmann::json& name) {
+bool is_among(std::span<const std::string_view> names, const formats::Json& name) {
   return name.is_string() && std::ranges::count(names, name.get<std::string>()) > 0;
 }
 
 }  // namespace
 
-nlohmann::json single_template() {
+formats::Json single_template() {
   return {special_token(text::kClsToken, 0), sequence("A", 0), special_token(text::kSepToken, 0)};
 }
 
-nlohmann::json pair_template() {
-  nlohmann::json pair = single_template();
+formats::Json pair_template() {
+  formats::Json pair = single_template();
   pair.push_back(sequence("B", 1));
   pair.push_back(special_token(text::kSepToken, 1));
   return pair;
@@ -121,7 +121,7 @@ std::vector<TextFile> tokenizer_files(const TokenizerDescription& tokenizer) {
 }
 
 std::string tokenizer_json_text(const TokenizerDescription& tokenizer) {
-  ordered_json text;
+  Json text;
   text["version"] = "1.0";
   text["truncation"] = nullptr;
   text["padding"] = nullptr;
@@ -143,11 +143,11 @@ std::string tokenizer_json_text(const TokenizerDescription& tokenizer) {
 }
 
 std::string tokenizer_config_text(const TokenizerDescription& tokenizer) {
-  ordered_json text{{"tokenizer_class", "BertTokenizer"},
-                    {"do_lower_case", tokenizer.options.lower_case},
-                    {"strip_accents", formats::or_null(tokenizer.options.strip_accents)},
-                    {"tokenize_chinese_chars", tokenizer.options.tokenize_chinese_chars},
-                    {"model_max_length", tokenizer.max_length}};
+  Json text{{"tokenizer_class", "BertTokenizer"},
+            {"do_lower_case", tokenizer.options.lower_case},
+            {"strip_accents", formats::or_null(tokenizer.options.strip_accents)},
+            {"tokenize_chinese_chars", tokenizer.options.tokenize_chinese_chars},
+            {"model_max_length", tokenizer.max_length}};
   text.update(special_tokens_map());
   return formats::json_text(text);
 }
@@ -155,10 +155,10 @@ std::string tokenizer_config_text(const TokenizerDescription& tokenizer) {
 text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folder,
                                               const text::TokenizerOptions& otherwise) {
   text::TokenizerOptions options = otherwise;
-  const nlohmann::json json = object_in(folder, kTokenizerConfigName);
+  const formats::Json json = object_in(folder, kTokenizerConfigName);
   const auto said = [&](const char* key) -> std::optional<bool> {
     const auto found = json.find(key);
-    if (found == json.end() || found->is_null()) return std::nullopt;
+    if (!found || found->is_null()) return std::nullopt;
     if (found->is_boolean()) return found->get<bool>();
     throw_user_error("{}: {} is {}; it must be true or false",
                      (folder / kTokenizerConfigName).string(), key, found->dump());
@@ -171,12 +171,12 @@ text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folde
 }
 
 bool tokenizer_json_rules(const std::filesystem::path& folder) {
-  const std::optional<nlohmann::json> name = tokenizer_class_in(folder);
+  const std::optional<formats::Json> name = tokenizer_class_in(folder);
   return name && is_among(kGenericTokenizers, *name);
 }
 
 std::optional<std::string> foreign_tokenizer_class(const std::filesystem::path& folder) {
-  const std::optional<nlohmann::json> name = tokenizer_class_in(folder);
+  const std::optional<formats::Json> name = tokenizer_class_in(folder);
   if (!name || is_among(kBertTokenizers, *name) || is_among(kGenericTokenizers, *name)) {
     return std::nullopt;
   }

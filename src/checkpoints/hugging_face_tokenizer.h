@@ -7,12 +7,12 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "formats/json.h"
 #include "text/tokenizer_options.h"
 #include "text/vocabulary.h"
 
@@ -40,8 +40,8 @@ std::string tokenizer_config_text(const TokenizerDescription& tokenizer);
 inline constexpr std::array<std::string_view, 5> kSpecialTokens = {
     text::kPadToken, text::kUnknownToken, text::kClsToken, text::kSepToken, text::kMaskToken};
 inline constexpr int kMaxWordCharacters = 100;  // longer words become [UNK], as in `tokenizers`
-nlohmann::json single_template();               // [CLS] A [SEP]
-nlohmann::json pair_template();                 // [CLS] A [SEP] B [SEP], the second half of type 1
+formats::Json single_template();                // [CLS] A [SEP]
+formats::Json pair_template();                  // [CLS] A [SEP] B [SEP], the second half of type 1
 
 // The rules in the tokenizer_config.json of a folder; `otherwise` where the file says nothing, or
 // where the folder is empty (there is none). UserError for a value that is neither true nor false.

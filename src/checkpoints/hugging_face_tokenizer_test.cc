@@ -79,7 +79,7 @@ TEST(HuggingFaceTokenizer, FolderSaysHowTextIsRead) {
   // What is written says the same.
   const TokenizerDescription converted{.vocabulary = kVocabulary, .options = read(lower)};
   const std::string written = tokenizer_config_text(converted);
-  const auto json = nlohmann::json::parse(tokenizer_json_text(converted));
+  const auto json = formats::Json::parse(tokenizer_json_text(converted));
   EXPECT_EQ(json.at("normalizer").at("strip_accents"), false);
   EXPECT_EQ(json.at("normalizer").at("handle_chinese_chars"), false);
   say(written.c_str());

@@ -17,7 +17,7 @@ bool has(std::span<const TensorView> tensors, std::string_view start) {
 }
 
 // Adds what the tensors tell. Heads that are not ours are left to the code that reads the weights.
-void complete(std::span<const TensorView> tensors, nlohmann::json& config) {
+void complete(std::span<const TensorView> tensors, formats::Json& config) {
   const std::string_view name = class_of_tensors(tensors);
   const bool is_classifier =
       name == models::architecture_of(models::HeadKind::kSequenceClassification);
@@ -48,7 +48,7 @@ int64_t num_labels_of(std::span<const TensorView> tensors) {
 
 models::BertHead read_stored_head(const std::filesystem::path& model) {
   const std::filesystem::path file = configuration_of(model);
-  nlohmann::json config = formats::read_json_file(file);
+  formats::Json config = formats::read_json_file(file);
   if (config.is_object() && !architecture_in(config)) {
     complete(StoredModel(model).tensors(), config);
   }

@@ -15,7 +15,7 @@
 namespace cloze::checkpoints {
 namespace {
 
-using nlohmann::json;
+using formats::Json;
 
 constexpr std::array<std::string_view, 9> kFields = {
     "version",       "truncation",     "padding", "added_tokens", "normalizer",
@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 9> kFields = {
 constexpr int64_t kMaxTokens = 10'000'000;
 constexpr size_t kShownValue = 80;
 
-std::string shown(const json& value) {
-  const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+std::string shown(const Json& value) {
+  const std::string text = value.dump();
   return text.size() <= kShownValue ? text : text.substr(0, kShownValue) + " ...";
 }
 
@@ -46,29 +46,29 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void refuse(std::string_view field, const json& value, std::string_view wanted) {
+  [[noreturn]] void refuse(std::string_view field, const Json& value, std::string_view wanted) {
     throw_user_error(
         "{}: {} is {}, where BERT's tokenizer has {}; put the tokenizer of a BERT in its place",
         file_.string(), field, shown(value), wanted);
   }
 
   // A field of an object, or null.
-  static const json& field(const json& object, std::string_view name) {
-    static const json null;
+  static const Json& field(const Json& object, std::string_view name) {
+    static const Json null;
     if (!object.is_object()) return null;
     const auto found = object.find(name);
-    return found == object.end() ? null : *found;
+    return found ? *found : null;
   }
 
   // Old files leave fields out that have their usual values.
-  void expect(const json& object, std::string_view name, const std::string& path,
-              const json& wanted) {
-    const json& value = field(object, name);
+  void expect(const Json& object, std::string_view name, const std::string& path,
+              const Json& wanted) {
+    const Json& value = field(object, name);
     if (!value.is_null() && value != wanted) refuse(path, value, shown(wanted));
   }
 
   void check_model() {
-    const json& model = field(json_, "model");
+    const Json& model = field(json_, "model");
     if (!model.is_object()) refuse("model", model, "a WordPiece model");
     expect(model, "type", "model.type", "WordPiece");
     expect(model, "unk_token", "model.unk_token", text::kUnknownToken);
@@ -79,20 +79,20 @@ class Reader {
   }
 
   void check_words() {
-    const json& words = field(json_, "pre_tokenizer");
+    const Json& words = field(json_, "pre_tokenizer");
     if (field(words, "type") != "BertPreTokenizer") {
       refuse("pre_tokenizer", words, "BertPreTokenizer");
     }
   }
 
   text::TokenizerOptions read_normalizer() {
-    const json& normalizer = field(json_, "normalizer");
+    const Json& normalizer = field(json_, "normalizer");
     if (field(normalizer, "type") != "BertNormalizer") {
       refuse("normalizer", normalizer, "BertNormalizer");
     }
     expect(normalizer, "clean_text", "normalizer.clean_text", true);
     const auto said = [&](const char* name) -> std::optional<bool> {
-      const json& value = field(normalizer, name);
+      const Json& value = field(normalizer, name);
       if (value.is_null()) return std::nullopt;
       if (!value.is_boolean()) refuse(fmt::format("normalizer.{}", name), value, "true or false");
       return value.get<bool>();
@@ -104,8 +104,8 @@ class Reader {
 
   // [CLS] A [SEP] and [CLS] A [SEP] B [SEP], in either of the two ways to say so.
   void check_template() {
-    const json& processor = field(json_, "post_processor");
-    const json& type = field(processor, "type");
+    const Json& processor = field(json_, "post_processor");
+    const Json& type = field(processor, "type");
     if (type == "BertProcessing") {
       expect_first(processor, "cls", text::kClsToken);
       expect_first(processor, "sep", text::kSepToken);
@@ -124,8 +124,8 @@ class Reader {
   }
 
   // "cls": ["[CLS]", 101]
-  void expect_first(const json& processor, const std::string& name, std::string_view token) {
-    const json& value = field(processor, name);
+  void expect_first(const Json& processor, const std::string& name, std::string_view token) {
+    const Json& value = field(processor, name);
     if (!value.is_array() || value.empty() || value[0] != token) {
       refuse("post_processor." + name, value, token);
     }
@@ -142,7 +142,7 @@ class Reader {
         note("{} is left out: commands cut to their own seq_length, and there is no padding", name);
       }
     }
-    const json& decoder = field(json_, "decoder");
+    const Json& decoder = field(json_, "decoder");
     if (!decoder.is_null() && field(decoder, "type") != "WordPiece") {
       note("decoder {} is left out: pieces are joined as BERT's are", shown(decoder));
     }
@@ -171,9 +171,9 @@ class Reader {
     return in_order;
   }
 
-  void add_token(const std::string& token, const json& id, std::string_view field,
+  void add_token(const std::string& token, const Json& id, std::string_view field,
                  std::map<int64_t, std::string>& tokens) {
-    const bool is_id = id.is_number_integer() && id >= 0 && id < kMaxTokens;
+    const bool is_id = id.is_number_unsigned() && id.get<uint64_t>() < kMaxTokens;
     if (!is_id) {
       throw_user_error("{}: {} gives {} the id {}; it must be a whole number, 0 or more",
                        file_.string(), field, shown(token), shown(id));
@@ -194,8 +194,8 @@ class Reader {
   }
 
   void add_added_tokens(std::map<int64_t, std::string>& tokens) {
-    for (const json& added : field(json_, "added_tokens")) {
-      const json& content = field(added, "content");
+    for (const Json& added : field(json_, "added_tokens")) {
+      const Json& content = field(added, "content");
       if (!content.is_string()) refuse("added_tokens", added, "objects with content and id");
       const auto token = content.get<std::string>();
       add_token(token, field(added, "id"), "added_tokens", tokens);
@@ -207,7 +207,7 @@ class Reader {
   }
 
   std::filesystem::path file_;
-  json json_;
+  Json json_;
   std::vector<std::string> notes_;
 };
 

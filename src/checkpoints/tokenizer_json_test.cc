@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "base/error.h"
@@ -12,14 +13,25 @@
 namespace cloze::checkpoints {
 namespace {
 
-using nlohmann::json;
+using formats::Json;
+
+// The value at a path such as "/model/type".
+Json& value_at(Json& file, std::string_view path) {
+  Json* value = &file;
+  while (!path.empty()) {
+    const size_t end = std::min(path.find('/', 1), path.size());
+    value = &(*value)[path.substr(1, end - 1)];
+    path.remove_prefix(end);
+  }
+  return *value;
+}
 
 const std::vector<std::string> kTokens = {"[PAD]",  "[UNK]", "[CLS]",       "[SEP]",
                                           "[MASK]", "\"",    "caf\xc3\xa9", "##s"};
 
 // What transformers 5 saves of this tokenizer, fields in its order.
-json saved_by_transformers() {
-  return json::parse(R"({"version": "1.0", "truncation": null, "padding": null,
+Json saved_by_transformers() {
+  return Json::parse(R"({"version": "1.0", "truncation": null, "padding": null,
     "added_tokens": [{"id": 0, "content": "[PAD]", "special": true}],
     "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
                    "strip_accents": null, "lowercase": true},
@@ -48,12 +60,12 @@ class TokenizerJsonTest : public testing::Test {
     platform::write_file_atomically(file_, text);
     return read_tokenizer_json(file_);
   }
-  TokenizerJson read_changed(const std::function<void(json&)>& change) const {
-    json changed = saved_by_transformers();
+  TokenizerJson read_changed(const std::function<void(Json&)>& change) const {
+    Json changed = saved_by_transformers();
     change(changed);
     return read(changed.dump());
   }
-  std::string refusal(const std::function<void(json&)>& change) const {
+  std::string refusal(const std::function<void(Json&)>& change) const {
     try {
       read_changed(change);
     } catch (const UserError& error) {
@@ -87,7 +99,7 @@ TEST_F(TokenizerJsonTest, ReadsWhatWeWrite) {
 }
 
 TEST_F(TokenizerJsonTest, OldFilesLeaveFieldsOut) {
-  const TokenizerJson tokenizer = read_changed([](json& file) {
+  const TokenizerJson tokenizer = read_changed([](Json& file) {
     file["model"].erase("type");
     file.erase("decoder");
     file["post_processor"] = {
@@ -101,7 +113,7 @@ TEST_F(TokenizerJsonTest, WhatIsNotBertsIsRefusedByName) {
   constexpr const char* kNext = "; put the tokenizer of a BERT in its place";
   struct Case {
     const char* pointer;
-    json value;
+    Json value;
     const char* message;
   };
   const Case cases[] = {
@@ -122,31 +134,31 @@ TEST_F(TokenizerJsonTest, WhatIsNotBertsIsRefusedByName) {
        "pre_tokenizer is {\"type\":\"Whitespace\"}, where BERT's tokenizer has BertPreTokenizer"},
       {"/post_processor", nullptr,
        "post_processor is null, where BERT's tokenizer has TemplateProcessing or BertProcessing"},
-      {"/post_processor/single", json::array(),
+      {"/post_processor/single", Json::array(),
        "post_processor.single is [], where BERT's tokenizer has [CLS] A [SEP]"},
-      {"/post_processor/pair", json::array(),
+      {"/post_processor/pair", Json::array(),
        "post_processor.pair is [], where BERT's tokenizer has [CLS] A [SEP] B [SEP], the second "
        "half of type 1"}};
   for (const Case& wrong : cases) {
-    EXPECT_EQ(refusal([&](json& file) { file[json::json_pointer(wrong.pointer)] = wrong.value; }),
+    EXPECT_EQ(refusal([&](Json& file) { value_at(file, wrong.pointer) = wrong.value; }),
               std::string(wrong.message) + kNext);
   }
 }
 
 TEST_F(TokenizerJsonTest, IdsAreCheckedOneByOne) {
-  EXPECT_EQ(refusal([](json& file) { file["model"]["vocab"]["##s"] = 9; }),
+  EXPECT_EQ(refusal([](Json& file) { file["model"]["vocab"]["##s"] = 9; }),
             "no token has id 7, but \"##s\" has id 9; ids must have no gaps");
-  EXPECT_EQ(refusal([](json& file) { file["model"]["vocab"]["##s"] = 2; }),
-            "\"##s\" and \"[CLS]\" both have id 2; each token needs its own");
-  EXPECT_EQ(refusal([](json& file) { file["model"]["vocab"]["##s"] = -1; }),
+  EXPECT_EQ(refusal([](Json& file) { file["model"]["vocab"]["##s"] = 2; }),
+            "\"[CLS]\" and \"##s\" both have id 2; each token needs its own");
+  EXPECT_EQ(refusal([](Json& file) { file["model"]["vocab"]["##s"] = -1; }),
             "model.vocab gives \"##s\" the id -1; it must be a whole number, 0 or more");
-  EXPECT_EQ(refusal([](json& file) { file["model"]["vocab"]["##s"] = 1e300; }),
+  EXPECT_EQ(refusal([](Json& file) { file["model"]["vocab"]["##s"] = 1e300; }),
             "model.vocab gives \"##s\" the id 1e+300; it must be a whole number, 0 or more");
 }
 
 TEST_F(TokenizerJsonTest, AWordThatIsMissingIsMissingInThatFile) {
-  const std::string what = refusal([](json& file) {
-    json& words = file["model"]["vocab"];
+  const std::string what = refusal([](Json& file) {
+    Json& words = file["model"]["vocab"];
     words["mask"] = words["[MASK]"];
     words.erase("[MASK]");
   });
@@ -154,7 +166,7 @@ TEST_F(TokenizerJsonTest, AWordThatIsMissingIsMissingInThatFile) {
 }
 
 TEST_F(TokenizerJsonTest, WhatIsHarmlessIsSaid) {
-  const TokenizerJson tokenizer = read_changed([](json& file) {
+  const TokenizerJson tokenizer = read_changed([](Json& file) {
     file["truncation"] = {{"max_length", 512}};
     file["padding"] = {{"strategy", "BatchLongest"}};
     file["decoder"] = {{"type", "ByteLevel"}};
@@ -179,7 +191,7 @@ TEST_F(TokenizerJsonTest, WhatIsHarmlessIsSaid) {
 
 // vocab.txt has one token per line, without surrounding white space.
 TEST_F(TokenizerJsonTest, ATokenThatIsNoLineHasANameInItsPlace) {
-  const TokenizerJson tokenizer = read_changed([](json& file) {
+  const TokenizerJson tokenizer = read_changed([](Json& file) {
     file["model"]["vocab"][" x"] = 8;
     for (const char* token : {" x", "\n", "a\nb", "a b"}) {
       const auto id = 7 + file["added_tokens"].size();

@@ -76,7 +76,7 @@ class ImportedRun {
                               : static_cast<RunOptions&>(finetuning_);
     OptionTable table;
     add_run_options(table, options, "");
-    nlohmann::ordered_json known = nlohmann::ordered_json::object();
+    formats::Json known = formats::Json::object();
     for (const auto& [option, value] : conversion.options().items()) {
       const bool sets_length = option == "num_train_steps" || option == "epochs";
       if (table.has(option) && !sets_length) known[option] = value;

@@ -15,7 +15,7 @@
 namespace cloze::configuration {
 namespace {
 
-using nlohmann::json;
+using formats::Json;
 
 bool is_known(const std::string& key) {
   const auto& systems = foreign_systems();
@@ -24,13 +24,13 @@ bool is_known(const std::string& key) {
 }
 
 // Whether an object is the value of a key in some system.
-bool is_value(const std::string& key, const json& object) {
+bool is_value(const std::string& key, const Json& object) {
   const bool has_keys = std::any_of(object.items().begin(), object.items().end(),
-                                    [&](auto& item) { return is_known(key + "." + item.key()); });
+                                    [&](auto& item) { return is_known(key + "." + item.name); });
   return !has_keys && is_known(key);
 }
 
-void flatten(const json& value, const std::string& key, ForeignFile& file) {
+void flatten(const Json& value, const std::string& key, ForeignFile& file) {
   const bool is_nested = value.is_object() && (key.empty() || !is_value(key, value));
   if (!is_nested) {
     file.values[key] = value;
@@ -76,10 +76,10 @@ std::string key_of(const std::string& word) {
   return word.starts_with("--") || found == short_names().end() ? key : found->second;
 }
 
-json value_of(const std::string& word) {
+Json value_of(const std::string& word) {
   if (word == "True" || word == "False") return word == "True";
   const auto parsed = formats::parse_json(word);
-  return parsed ? *parsed : json(word);
+  return parsed ? *parsed : Json(word);
 }
 
 std::string without_comments(std::string_view text) {
@@ -149,11 +149,11 @@ std::vector<std::string> take_program(std::vector<std::string> words, ForeignFil
   return {last.base(), words.end()};
 }
 
-void add_word(json& value, const std::string& word) {
+void add_word(Json& value, const std::string& word) {
   if (value == true) {
     value = value_of(word);
   } else {
-    if (!value.is_array()) value = json::array({value});
+    if (!value.is_array()) value = Json::array({value});
     value.push_back(value_of(word));
   }
 }
@@ -162,7 +162,7 @@ bool is_command_line(const std::string& text) {
   return text.starts_with("--") || text.find(" --") != std::string::npos;
 }
 
-json parse(const std::filesystem::path& path, const std::string& text) {
+Json parse(const std::filesystem::path& path, const std::string& text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   const bool is_json =
       path.extension() == ".json" || (first != std::string::npos && text[first] == '{');
@@ -211,7 +211,7 @@ ForeignFile read(const std::filesystem::path& path) {
 
 }  // namespace
 
-ForeignFile flat_values(const json& document) {
+ForeignFile flat_values(const Json& document) {
   ForeignFile file;
   const bool is_ipu_config =
       document.contains("ipus_per_replica") || document.contains("layers_per_ipu");
@@ -219,13 +219,13 @@ ForeignFile flat_values(const json& document) {
     for (const auto& [key, value] : document.items()) file.values["ipu_config." + key] = value;
     return file;
   }
-  json plain = document;
-  const json parameters = document.value("parameters", json());
+  Json plain = document;
+  const Json parameters = document.value("parameters", Json());
   if (parameters.is_object()) {
     plain.erase("parameters");
     plain.update(parameters);
     plain.erase("store_true");
-    for (const json& word : parameters.value("store_true", json::array())) {
+    for (const Json& word : parameters.value("store_true", Json::array())) {
       if (word.is_string()) plain[word.get<std::string>()] = true;
     }
   }
@@ -245,7 +245,7 @@ ForeignFile command_line_values(std::string_view text) {
     } else {
       const size_t equals = std::min(word.find('='), word.size());
       key = key_of(word.substr(0, equals));
-      file.values[key] = equals == word.size() ? json(true) : value_of(word.substr(equals + 1));
+      file.values[key] = equals == word.size() ? Json(true) : value_of(word.substr(equals + 1));
     }
   }
   return with_assignments(std::move(file));

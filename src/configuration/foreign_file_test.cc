@@ -8,7 +8,7 @@
 namespace cloze::configuration {
 namespace {
 
-using nlohmann::json;
+using formats::Json;
 
 TEST(ForeignFile, NestedKeysAreJoinedByDots) {
   const ForeignFile file = flat_values(
@@ -19,8 +19,8 @@ TEST(ForeignFile, NestedKeysAreJoinedByDots) {
 }
 
 TEST(ForeignFile, AnObjectThatIsAValueStaysOne) {
-  const json schedule = {{"init_lr", 0.0035}, {"num_warmup_steps", 0}};
-  const json factors = {{"default", 1}, {"pod16", 4}};
+  const Json schedule = {{"init_lr", 0.0035}, {"num_warmup_steps", 0}};
+  const Json factors = {{"default", 1}, {"pod16", 4}};
   EXPECT_EQ(flat_values({{"lr_bert_schedule", schedule}}).values.at("lr_bert_schedule"), schedule);
   EXPECT_EQ(flat_values({{"ipu_config", {{"replication_factor", factors}}}})
                 .values.at("ipu_config.replication_factor"),
@@ -34,7 +34,7 @@ TEST(ForeignFile, AnIpuConfigByItselfIsThatOfTheRun) {
 }
 
 TEST(ForeignFile, AnEmptyObjectHasNoKeys) {
-  EXPECT_TRUE(flat_values(json::object()).values.empty());
+  EXPECT_TRUE(flat_values(Json::object()).values.empty());
 }
 
 TEST(ForeignFile, APresetOfHabanaHasTheKeysOfItsParameters) {
@@ -52,7 +52,7 @@ TEST(ForeignFile, ACommandLineIsReadAsAShellDoes) {
       "# a run\nOMP_NUM_THREADS=4 mpirun -n 8 python3 demo_bert.py pretraining \\\n"
       "  --data_type bf16 -b 64 8 --data-dir 'my data' --loss=-1.5 --dist\n");
   EXPECT_EQ(file.program, "demo_bert.py");
-  EXPECT_EQ(file.values, (std::map<std::string, json>{{"command", "pretraining"},
+  EXPECT_EQ(file.values, (std::map<std::string, Json>{{"command", "pretraining"},
                                                       {"data_type", "bf16"},
                                                       {"batch_size", {64, 8}},
                                                       {"data_dir", "my data"},
@@ -63,15 +63,15 @@ TEST(ForeignFile, ACommandLineIsReadAsAShellDoes) {
 TEST(ForeignFile, ACommandLineEndsWhereAShellEndsIt) {
   const ForeignFile file =
       command_line_values("cd there && python3 run_pretraining.py -b 32 # large one\n");
-  EXPECT_EQ(file.values, (std::map<std::string, json>{{"batch_size", 32}}));
+  EXPECT_EQ(file.values, (std::map<std::string, Json>{{"batch_size", 32}}));
   for (const char* rest :
        {"2>&1 | tee log.txt", "> log.txt", "; echo done", "| tee --append log"}) {
     const ForeignFile one = command_line_values("python3 run_qa.py --do_eval " + std::string(rest));
-    EXPECT_EQ(one.values, (std::map<std::string, json>{{"do_eval", true}})) << rest;
+    EXPECT_EQ(one.values, (std::map<std::string, Json>{{"do_eval", true}})) << rest;
   }
   const ForeignFile windows =
       command_line_values("python3 run_qa.py --seed 3 \\\r\n  --do_eval\r\n");
-  EXPECT_EQ(windows.values, (std::map<std::string, json>{{"do_eval", true}, {"seed", 3}}));
+  EXPECT_EQ(windows.values, (std::map<std::string, Json>{{"do_eval", true}, {"seed", 3}}));
 }
 
 // Wherever the IPUConfig stands among the files.
@@ -96,7 +96,7 @@ TEST(ForeignFile, ALaterFileOverridesAnEarlierOne) {
   platform::write_file_atomically(first, R"({"seed": 1, "hidden_size": 8})");
   platform::write_file_atomically(second, "seed: 2\n");
   const ForeignFile file = read_foreign_files({first, second});
-  EXPECT_EQ(file.values, (std::map<std::string, json>{{"seed", 2}, {"hidden_size", 8}}));
+  EXPECT_EQ(file.values, (std::map<std::string, Json>{{"seed", 2}, {"hidden_size", 8}}));
 }
 
 TEST(ForeignFile, AnErrorNamesFileAndPlace) {

@@ -31,7 +31,7 @@ const KeyRule* ForeignSystem::find(std::string_view key, std::string_view task) 
   return search([](const KeyGroup&) { return true; });
 }
 
-nlohmann::json ForeignSystem::meant(const std::string& option, const nlohmann::json& value) const {
+formats::Json ForeignSystem::meant(const std::string& option, const formats::Json& value) const {
   const auto meaning = std::find_if(meanings.begin(), meanings.end(), [&](const Meaning& one) {
     return one.option == option && one.there == value;
   });
@@ -50,7 +50,7 @@ const std::vector<const ForeignSystem*>& foreign_systems() {
   return systems;
 }
 
-bool is_off(const nlohmann::json& value) {
+bool is_off(const formats::Json& value) {
   return value.is_null() || value == false || value == 0 || value == "" || value == "false";
 }
 

@@ -3,10 +3,11 @@
 // TensorFlow 1 form by it, and docs/fidelity/options.md is compared with it by a test.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "formats/json.h"
 
 namespace cloze::configuration {
 
@@ -18,8 +19,8 @@ struct KeyRule {
   Fate fate;
   std::string option;  // ours that takes the value; empty: none, or the system's convert() does it
   std::string note;    // of kMapped where the meaning went; of kNoEffect and kPlanned why
-  nlohmann::json agreeing = nullptr;  // the value that asks for what is done here anyway
-  bool is_missing = false;            // setting it is an error, not just a note
+  formats::Json agreeing = nullptr;  // the value that asks for what is done here anyway
+  bool is_missing = false;           // setting it is an error, not just a note
 };
 
 // Keys of one program, or of all programs of the system: a table of the document.
@@ -32,7 +33,7 @@ struct KeyGroup {
 // A value of an option of ours that has another name there.
 struct Meaning {
   std::string option;
-  nlohmann::json there, here;
+  formats::Json there, here;
 };
 
 class Conversion;
@@ -41,7 +42,7 @@ struct ForeignSystem {
   std::string id;    // "tensorflow1"
   std::string name;  // "Graphcore's TensorFlow 1 programs"
   std::vector<KeyGroup> groups;
-  nlohmann::ordered_json defaults;  // options of ours that a file leaves out
+  formats::Json defaults;  // options of ours that a file leaves out
   std::vector<Meaning> meanings;
   std::vector<std::string> marks;  // keys that tell a file of this system: find_mark() in import.h
   std::string (*task_of)(const Conversion&);
@@ -51,7 +52,7 @@ struct ForeignSystem {
   // those of other tasks, in this order.
   const KeyRule* find(std::string_view key, std::string_view task) const;
   // A value of theirs as our option takes it.
-  nlohmann::json meant(const std::string& option, const nlohmann::json& value) const;
+  formats::Json meant(const std::string& option, const formats::Json& value) const;
   // Whether the task's own group or the general one has the key.
   bool is_for(std::string_view key, std::string_view task) const;
 };
@@ -69,6 +70,6 @@ const ForeignSystem& optimum();      // huggingface/optimum-graphcore v0.3.1
 const KeyGroup& training_arguments();
 
 // Asks for nothing: null, false, 0, "" or "false".
-bool is_off(const nlohmann::json& value);
+bool is_off(const formats::Json& value);
 
 }  // namespace cloze::configuration

@@ -9,7 +9,7 @@
 namespace cloze::configuration {
 namespace {
 
-using nlohmann::json;
+using formats::Json;
 
 KeyRules model_rules() {
   return KeyRules()
@@ -118,7 +118,7 @@ std::string task_of(const Conversion& c) {
 
 // The defaults: those of the launcher, demo_bert.py, which has one value for each phase of
 // pre-training, or those of the task's program.
-using Defaults = std::map<std::string, json>;
+using Defaults = std::map<std::string, Json>;
 const Defaults& defaults_of(const std::string& name) {
   static const std::map<std::string, Defaults> programs = {{"launcher pretraining",
                                                             {{"learning_rate", {6e-3, 4e-3}},
@@ -192,24 +192,25 @@ class HabanaRun {
     return found.empty() ? key : found;
   }
   // The value of this run's phase; null: none.
-  json value(const std::string& key) const {
-    json found = c_.value(place(key));
+  Json value(const std::string& key) const {
+    Json found = c_.value(place(key));
     if (found.is_null() && defaults_->contains(key)) found = defaults_->at(key);
-    if (found.is_string() && key == "data_dir" && is_pretraining_) found = split(found);
+    if (found.is_string() && key == "data_dir" && is_pretraining_)
+      found = split(found.get<std::string>());
     if (!found.is_array()) return found;
-    return found.empty() ? json() : found[std::min<size_t>(phase_, found.size() - 1)];
+    return found.empty() ? Json() : found[std::min<size_t>(phase_, found.size() - 1)];
   }
-  static json split(const std::string& text) {
+  static Json split(const std::string& text) {
     const size_t comma = text.find(',');
-    if (comma == std::string::npos) return json::array({text});
-    return json::array({text.substr(0, comma), text.substr(comma + 1)});
+    if (comma == std::string::npos) return Json::array({text});
+    return Json::array({text.substr(0, comma), text.substr(comma + 1)});
   }
   int64_t count(const std::string& key, int64_t otherwise) const {
-    const json found = value(key);
+    const Json found = value(key);
     return found.is_null() ? otherwise : checked_count(key, found);
   }
   void set(const std::string& option, const std::string& key) {
-    const json found = value(key);
+    const Json found = value(key);
     if (!found.is_null()) c_.set(option, found, {place(key)});
   }
 
@@ -241,7 +242,7 @@ class HabanaRun {
   }
 
   void convert_length() {
-    const json steps = value("max_steps");  // -1: none
+    const Json steps = value("max_steps");  // -1: none
     if (steps.is_number() && steps.get<double>() > 0) {
       c_.set("num_train_steps", checked_count("max_steps", steps), {place("max_steps")});
     } else {
@@ -311,9 +312,9 @@ class HabanaRun {
     } else if (c_.task() == "GLUE") {
       set("data_dir", "data_dir");
       const bool is_left_out = is_launcher_ && !c_.has("task_name");
-      c_.set("task_name", is_left_out ? json("mrpc") : c_.value("task_name"), {"task_name"});
+      c_.set("task_name", is_left_out ? Json("mrpc") : c_.value("task_name"), {"task_name"});
     } else {
-      const json folder = value("data_dir");
+      const Json folder = value("data_dir");
       const std::string prefix = folder.is_string() ? folder.get<std::string>() + "/" : "";
       set_file("train_file", prefix, "train-v1.1.json");
       set_file("predict_file", prefix, "dev-v1.1.json");

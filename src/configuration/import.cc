@@ -13,11 +13,11 @@
 namespace cloze::configuration {
 namespace {
 
-using nlohmann::json;
+using formats::Json;
 
 constexpr int64_t kMostCounted = int64_t{1} << 53;
 
-bool says_nothing(const json& value) { return value.is_null() || value == ""; }
+bool says_nothing(const Json& value) { return value.is_null() || value == ""; }
 
 // Why a command of ours does not have an option; empty: it does. Options are called as in the first
 // system's programs, whose table says which of them has which.
@@ -40,7 +40,7 @@ int64_t known_keys(const ForeignSystem& system, const ForeignFile& file) {
 }
 
 // Whether it has a mark of a system whose keys are not options here.
-bool has_mark(const nlohmann::json& config) {
+bool has_mark(const formats::Json& config) {
   return std::ranges::any_of(foreign_systems(), [&](const ForeignSystem* system) {
     return system != &tensorflow1() &&
            std::ranges::any_of(system->marks, [&](auto& mark) { return config.contains(mark); });
@@ -61,14 +61,14 @@ Conversion::Conversion(const ForeignSystem& system, const ForeignFile& file)
 
 bool Conversion::has(const std::string& key) const { return !says_nothing(value(key)); }
 
-const json& Conversion::value(const std::string& key) const {
-  static const json kNone;
+const Json& Conversion::value(const std::string& key) const {
+  static const Json kNone;
   const auto found = file_.values.find(key);
   return found == file_.values.end() ? kNone : found->second;
 }
 
 std::string Conversion::text(const std::string& key) const {
-  const json& found = value(key);
+  const Json& found = value(key);
   return found.is_string() ? found.get<std::string>() : "";
 }
 
@@ -85,7 +85,7 @@ std::string Conversion::first_of(Keys keys) const {
   return found == keys.end() ? "" : *found;
 }
 
-void Conversion::set(const std::string& option, const json& value, Keys keys,
+void Conversion::set(const std::string& option, const Json& value, Keys keys,
                      const std::string& how) {
   options_[option] = value;
   bool is_left_out = true;
@@ -100,7 +100,7 @@ void Conversion::set(const std::string& option, const json& value, Keys keys,
   if (is_left_out) defaults_.push_back(option);
 }
 
-void Conversion::set_default(const std::string& option, const json& value, const std::string& why) {
+void Conversion::set_default(const std::string& option, const Json& value, const std::string& why) {
   if (options_.contains(option) || is_of_checkpoint(option, task_)) return;
   if (!reason_of_absence(option, task_).empty()) return;
   options_[option] = value;
@@ -158,7 +158,7 @@ void Conversion::require_no_contradiction() const {
   for (const std::string& key : refused_) throw_of_file(file_, key + ": " + sentences_.at(key));
 }
 
-void Conversion::follow_rule(const std::string& key, const json& value) {
+void Conversion::follow_rule(const std::string& key, const Json& value) {
   const KeyRule* rule = system_.find(key, task_);
   if (rule == nullptr) {
     unknown_.push_back(key);
@@ -178,7 +178,7 @@ void Conversion::follow_rule(const std::string& key, const json& value) {
   say(key, "no effect: " + rule->note);
 }
 
-void Conversion::take(const std::string& key, const std::string& option, const json& value) {
+void Conversion::take(const std::string& key, const std::string& option, const Json& value) {
   if (is_of_checkpoint(option, task_))
     return say(key, "the model that it starts from decides this");
   const std::string reason = reason_of_absence(option, task_);
@@ -194,7 +194,7 @@ void set_join(Conversion& conversion, const std::string& split_key) {
   }
 }
 
-int64_t checked_count(const std::string& key, const json& value) {
+int64_t checked_count(const std::string& key, const Json& value) {
   const double number = value.is_number() ? value.get<double>() : 0.0;
   if (number >= 1.0 && number <= kMostCounted && number == std::floor(number)) {
     return value.get<int64_t>();
@@ -202,7 +202,7 @@ int64_t checked_count(const std::string& key, const json& value) {
   throw_user_error("{} is {}; it must be a whole number above 0", key, formats::json_line(value));
 }
 
-double checked_number(const std::string& key, const json& value) {
+double checked_number(const std::string& key, const Json& value) {
   if (value.is_number()) return value.get<double>();
   throw_user_error("{} is {}; it must be a number", key, formats::json_line(value));
 }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "configuration/foreign_file.h"
 #include "configuration/foreign_system.h"
+#include "formats/json.h"
 
 namespace cloze::configuration {
 
@@ -27,9 +27,9 @@ class Conversion {
   // --- For the systems' convert()
   const std::string& program() const { return file_.program; }
   const std::string& task() const { return task_; }
-  bool has(const std::string& key) const;                     // with a value
-  const nlohmann::json& value(const std::string& key) const;  // null: none
-  std::string text(const std::string& key) const;             // "" for what is no text
+  bool has(const std::string& key) const;                    // with a value
+  const formats::Json& value(const std::string& key) const;  // null: none
+  std::string text(const std::string& key) const;            // "" for what is no text
   // UserError when it is there and not a positive whole number.
   int64_t count(const std::string& key, int64_t otherwise) const;
   // UserError when it is there and not a number.
@@ -39,11 +39,11 @@ class Conversion {
 
   // Sets an option from those of these keys that the file has; `how` follows the value in what is
   // said of them.
-  void set(const std::string& option, const nlohmann::json& value, Keys keys,
+  void set(const std::string& option, const formats::Json& value, Keys keys,
            const std::string& how = "");
   // What a file means when it does not say so; a key of the file may still set it. `why` follows
   // the value in what is said of it.
-  void set_default(const std::string& option, const nlohmann::json& value,
+  void set_default(const std::string& option, const formats::Json& value,
                    const std::string& why = "");
   // Says what became of a key, which is then settled.
   void say(const std::string& key, const std::string& sentence);
@@ -55,7 +55,7 @@ class Conversion {
   // --- The result, after finish()
   // Handles the remaining keys by the system's table.
   void finish();
-  const nlohmann::ordered_json& options() const { return options_; }
+  const formats::Json& options() const { return options_; }
   const std::map<std::string, std::string>& sentences() const { return sentences_; }  // by key
   const std::vector<std::string>& defaults() const { return defaults_; }  // options left out there
   // Why a default is what it is; empty where that needs no words.
@@ -74,13 +74,13 @@ class Conversion {
   void require_no_contradiction() const;
 
  private:
-  void follow_rule(const std::string& key, const nlohmann::json& value);
-  void take(const std::string& key, const std::string& option, const nlohmann::json& value);
+  void follow_rule(const std::string& key, const formats::Json& value);
+  void take(const std::string& key, const std::string& option, const formats::Json& value);
 
   const ForeignSystem& system_;
   const ForeignFile& file_;
   std::string task_;
-  nlohmann::ordered_json options_ = nlohmann::ordered_json::object();
+  formats::Json options_ = formats::Json::object();
   std::map<std::string, std::string> sentences_;
   std::map<std::string, std::string> reasons_;  // of defaults
   std::set<std::string> replaced_;
@@ -91,8 +91,8 @@ class Conversion {
 void set_join(Conversion& conversion, const std::string& split_key);
 
 // `value` as a positive whole number; UserError that names the key otherwise.
-int64_t checked_count(const std::string& key, const nlohmann::json& value);
-double checked_number(const std::string& key, const nlohmann::json& value);
+int64_t checked_count(const std::string& key, const formats::Json& value);
+double checked_number(const std::string& key, const formats::Json& value);
 // UserError above 2^53, where JSON's numbers are no longer whole.
 int64_t checked_product(std::initializer_list<int64_t> factors);
 

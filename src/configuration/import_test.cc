@@ -7,14 +7,14 @@
 namespace cloze::configuration {
 namespace {
 
-using nlohmann::json;
+using formats::Json;
 
 // The conversion of a document whose system is told by its keys.
 struct Imported {
-  explicit Imported(const json& document)
+  explicit Imported(const Json& document)
       : file(flat_values(document)), conversion(converted(recognised_system(file), file)) {}
 
-  json option(const std::string& name) const { return conversion.options().value(name, json()); }
+  Json option(const std::string& name) const { return conversion.options().value(name, Json()); }
   std::string sentence(const std::string& key) const { return conversion.sentences().at(key); }
 
   ForeignFile file;
@@ -57,7 +57,7 @@ TEST(Import, PlannedAndUnknownKeysAreNamed) {
 }
 
 TEST(Import, AGlobalBatchOfTensorFlow1BecomesAMultipleOfItsPipeline) {
-  json document = {{"pipeline_stages", {{"emb"}, {"hid"}, {"hid"}, {"mlm"}}},
+  Json document = {{"pipeline_stages", {{"emb"}, {"hid"}, {"hid"}, {"mlm"}}},
                    {"global_batch_size", 512},
                    {"micro_batch_size", 1}};
   EXPECT_EQ(Imported(document).option("global_batch_size"), 520);
@@ -68,7 +68,7 @@ TEST(Import, AGlobalBatchOfTensorFlow1BecomesAMultipleOfItsPipeline) {
 }
 
 TEST(Import, StepsOfTensorFlow2AreWholeExecutionsOfItsData) {
-  const json document = {
+  const Json document = {
       {"micro_batch_size", 1},           {"replicas", 2},
       {"grad_acc_steps_per_replica", 6}, {"global_batches_per_log", 2},
       {"total_num_train_samples", 550},  {"bert_config", {{"max_seq_length", 128}}}};
@@ -76,7 +76,7 @@ TEST(Import, StepsOfTensorFlow2AreWholeExecutionsOfItsData) {
 }
 
 TEST(Import, StepsWithoutAVisitOfTheHost) {
-  const auto of = [](const json& document) {
+  const auto of = [](const Json& document) {
     return Imported(document).option("device_iterations");
   };
   EXPECT_EQ(of({{"pipeline_schedule", "Grouped"}, {"device_iterations", 4}}), 4);
@@ -90,7 +90,7 @@ TEST(Import, StepsWithoutAVisitOfTheHost) {
 }
 
 TEST(Import, SyntheticDataSwitchTheFilesOff) {
-  const json document = {{"pipeline_schedule", "Grouped"},
+  const Json document = {{"pipeline_schedule", "Grouped"},
                          {"train_file", "a.tfrecord"},
                          {"duplicate_factor", 5},
                          {"synthetic_data", true}};
@@ -98,7 +98,7 @@ TEST(Import, SyntheticDataSwitchTheFilesOff) {
   EXPECT_EQ(result.option("synthetic_data"), true);
   EXPECT_FALSE(result.conversion.options().contains("train_file"));
   EXPECT_EQ(result.sentence("train_file"), "synthetic_data switches it off, as there");
-  json squad = document;
+  Json squad = document;
   squad["task"] = "SQuAD";
   EXPECT_EQ(Imported(squad).conversion.planned(), std::vector<std::string>{"synthetic_data"});
 }
@@ -114,7 +114,7 @@ TEST(Import, OptionsOfAnotherTaskAreLeftOut) {
   EXPECT_EQ(result.option("doc_stride"), 64);
 }
 
-json preset(const char* command, const char* task) {
+Json preset(const char* command, const char* task) {
   return {{"model", "bert"},
           {"parameters",
            {{"model_name_or_path", "large"},
@@ -146,7 +146,7 @@ TEST(Import, APresetOfHabanaTakesTheBlockOfItsTask) {
 }
 
 TEST(Import, EachPhaseOfHabanaIsARunOfItsOwn) {
-  json document = preset("pretraining", "bookswiki");
+  Json document = preset("pretraining", "bookswiki");
   const Imported first(document);
   EXPECT_EQ(first.option("global_batch_size"), 8192 * 8);
   EXPECT_EQ(first.option("num_train_steps"), 7038);
@@ -161,7 +161,7 @@ TEST(Import, EachPhaseOfHabanaIsARunOfItsOwn) {
 }
 
 TEST(Import, LossScalesOfFp16AreTaken) {
-  json habana = {{"command", "pretraining"}, {"fp16", true}, {"loss_scale", 0.0}};
+  Json habana = {{"command", "pretraining"}, {"fp16", true}, {"loss_scale", 0.0}};
   EXPECT_EQ(Imported(habana).option("precision"), "fp16");
   EXPECT_EQ(Imported(habana).option("loss_scaling"), 0);
   EXPECT_EQ(Imported(habana).option("init_loss_scale"), 1048576);
@@ -169,9 +169,9 @@ TEST(Import, LossScalesOfFp16AreTaken) {
   EXPECT_EQ(Imported(habana).option("init_loss_scale"), 4096);
   habana["loss_scale"] = 128.0;
   EXPECT_EQ(Imported(habana).option("loss_scaling"), 128.0);
-  EXPECT_EQ(Imported(habana).option("init_loss_scale"), json());
+  EXPECT_EQ(Imported(habana).option("init_loss_scale"), Json());
   habana["fp16"] = false;
-  EXPECT_EQ(Imported(habana).option("loss_scaling"), json());
+  EXPECT_EQ(Imported(habana).option("loss_scaling"), Json());
 }
 
 TEST(Import, LossScalesOfIpusAreTaken) {
@@ -180,31 +180,31 @@ TEST(Import, LossScalesOfIpusAreTaken) {
             16384);
   EXPECT_EQ(Imported({{"vocab_length", 64}, {"ls_schedule_by_step", {{"0", 10}}}})
                 .option("loss_scaling_by_step"),
-            (json{{"0", 10}}));
-  json optimum = {{"ipu_config", {{"ipus_per_replica", 4}, {"auto_loss_scaling", true}}},
+            (Json{{"0", 10}}));
+  Json optimum = {{"ipu_config", {{"ipus_per_replica", 4}, {"auto_loss_scaling", true}}},
                   {"loss_scaling", 16384}};
   EXPECT_EQ(Imported(optimum).option("loss_scaling"), 0);
   EXPECT_EQ(Imported(optimum).option("init_loss_scale"), 16384);
   optimum["ipu_config"]["auto_loss_scaling"] = false;
   EXPECT_EQ(Imported(optimum).option("loss_scaling"), 16384);
-  EXPECT_EQ(Imported(optimum).option("init_loss_scale"), json());
+  EXPECT_EQ(Imported(optimum).option("init_loss_scale"), Json());
 }
 
 TEST(Import, HalfMomentsAndTheBasisOfTheLossAreTaken) {
-  const json optimum = {
+  const Json optimum = {
       {"ipu_config", {{"ipus_per_replica", 4}, {"enable_half_first_order_momentum", true}}}};
   EXPECT_EQ(Imported(optimum).option("first_moment_precision"), "f16");
-  json mlperf = {{"vocab_length", 64}, {"lamb_accl_dtype", "FLOAT16"}};
+  Json mlperf = {{"vocab_length", 64}, {"lamb_accl_dtype", "FLOAT16"}};
   EXPECT_EQ(Imported(mlperf).option("first_moment_precision"), "f16");
   EXPECT_EQ(Imported(mlperf).option("loss_averaging_basis"), "persequence");
   mlperf["loss_averaging_basis"] = "pertoken";
   EXPECT_EQ(Imported(mlperf).option("loss_averaging_basis"), "pertoken");
   mlperf["task"] = "SQUAD";
-  EXPECT_EQ(Imported(mlperf).option("loss_averaging_basis"), json());
+  EXPECT_EQ(Imported(mlperf).option("loss_averaging_basis"), Json());
 }
 
 TEST(Import, OptimumTakesReplicasByTheSizeOfThePod) {
-  json document = {{"ipu_config",
+  Json document = {{"ipu_config",
                     {{"ipus_per_replica", 4},
                      {"replication_factor", {{"default", 1}, {"pod16", 4}}},
                      {"gradient_accumulation_steps", 16}}},
@@ -224,7 +224,7 @@ TEST(Import, OptimumTakesReplicasByTheSizeOfThePod) {
 }
 
 TEST(Import, OptimumTakesAllThatItsOverridesAssign) {
-  json document = {{"config_name", "bert-base-uncased"},
+  Json document = {{"config_name", "bert-base-uncased"},
                    {"config_overrides", "hidden_size=256,layer_norm_eps=0.001"},
                    {"ipu_config_overrides",
                     "device_iterations=4,enable_half_first_order_momentum="
@@ -245,7 +245,7 @@ TEST(Import, OptimumTakesAllThatItsOverridesAssign) {
 }
 
 TEST(Import, OptimumsGroupBertHasNoDropoutUnlessItsOverridesSayOne) {
-  json document = {{"config_name", "Graphcore/groupbert-base-uncased"},
+  Json document = {{"config_name", "Graphcore/groupbert-base-uncased"},
                    {"ipu_config_name", "Graphcore/bert-base-ipu"},
                    {"auto_loss_scaling", false}};
   const Imported published(document);
@@ -260,12 +260,12 @@ TEST(Import, OptimumsGroupBertHasNoDropoutUnlessItsOverridesSayOne) {
   EXPECT_EQ(overridden.option("hidden_dropout_prob"), 0.25);
   EXPECT_EQ(overridden.option("attention_probs_dropout_prob"), 0.0);
   document["config_name"] = "bert-base-uncased";
-  EXPECT_EQ(Imported(document).option("attention_probs_dropout_prob"), json());
+  EXPECT_EQ(Imported(document).option("attention_probs_dropout_prob"), Json());
 }
 
 // Its IPUConfig says how many.
 TEST(Import, OptimumSaysThatReplicasAreUnknown) {
-  json document = {{"pod_type", "pod16"},
+  Json document = {{"pod_type", "pod16"},
                    {"ipu_config_name", "Graphcore/bert-base-ipu"},
                    {"learning_rate", 2e-4}};
   EXPECT_EQ(Imported(document).conversion.pointed(),
@@ -276,7 +276,7 @@ TEST(Import, OptimumSaysThatReplicasAreUnknown) {
 
 // In units of the mean over the step, where there the norm of the sum over replicas is 1.
 TEST(Import, TensorFlow1ClipsAsItsReductionSays) {
-  json document = {{"optimizer", "adamw"}, {"reduction_type", "mean"},
+  Json document = {{"optimizer", "adamw"}, {"reduction_type", "mean"},
                    {"replicas", 4},        {"gradient_accumulation_count", 8},
                    {"epsilon", 1e-6},      {"partials_type", "half"}};
   EXPECT_EQ(Imported(document).option("max_grad_norm"), 4.0);
@@ -285,21 +285,21 @@ TEST(Import, TensorFlow1ClipsAsItsReductionSays) {
   EXPECT_EQ(Imported(document).option("max_grad_norm"), 1.0 / 8);
   EXPECT_EQ(Imported(document).option("epsilon"), 1e-6 / 32);
   document["optimizer"] = "lamb";
-  EXPECT_EQ(Imported(document).option("max_grad_norm"), json());
+  EXPECT_EQ(Imported(document).option("max_grad_norm"), Json());
   document["use_mpclip"] = true;
   EXPECT_EQ(Imported(document).option("max_grad_norm"), 1.0 / 8);
   EXPECT_EQ(Imported(document).option("use_mpclip"), false);
   document["use_nvlamb"] = true;
   EXPECT_EQ(Imported(document).option("max_grad_norm"), 1.0 / 32);
   document["max_grad_norm"] = 0.5;  // ours
-  EXPECT_EQ(Imported(document).option("max_grad_norm"), json());
+  EXPECT_EQ(Imported(document).option("max_grad_norm"), Json());
   document["optimizer"] = "momentum";
   document["base_learning_rate"] = 0.25;
   EXPECT_EQ(Imported(document).option("base_learning_rate"), 8.0);
 }
 
 TEST(Import, MlperfCountsPacksAndDropsAllDropout) {
-  json document = {{"vocab_length", 64},      {"batch_size", 3},    {"avg_seq_per_pack", 2},
+  Json document = {{"vocab_length", 64},      {"batch_size", 3},    {"avg_seq_per_pack", 2},
                    {"global_batch_size", 48}, {"no_dropout", true}, {"learning_rate", 0.5}};
   const Imported result(document);
   EXPECT_EQ(result.option("global_batch_size"), 96);
@@ -311,7 +311,7 @@ TEST(Import, MlperfCountsPacksAndDropsAllDropout) {
 }
 
 TEST(Import, TensorFlow2CountsExecutions) {
-  json document = {{"bert_config", {{"hidden_size", 64}}},
+  Json document = {{"bert_config", {{"hidden_size", 64}}},
                    {"micro_batch_size", 80},
                    {"global_batches_per_log", 5},
                    {"total_num_train_samples", 4000},
@@ -332,20 +332,20 @@ std::string refusal(const ForeignFile& file) {
   }
   return "it was taken";
 }
-std::string refusal(const json& document) { return refusal(flat_values(document)); }
+std::string refusal(const Json& document) { return refusal(flat_values(document)); }
 
 TEST(Import, ANumberThatIsNoneIsRefused) {
   const std::string habana = "python3 run_pretraining.py --learning_rate 0.01 ";
   const int64_t large = int64_t{1} << 40;
-  EXPECT_EQ(refusal(json{{"batch_size", 0}, {"vocab_length", 30912}}),
+  EXPECT_EQ(refusal(Json{{"batch_size", 0}, {"vocab_length", 30912}}),
             "batch_size is 0; it must be a whole number above 0");
-  EXPECT_EQ(refusal(json{{"batch_size", 1e300}, {"vocab_length", 30912}}),
+  EXPECT_EQ(refusal(Json{{"batch_size", 1e300}, {"vocab_length", 30912}}),
             "batch_size is 1e+300; it must be a whole number above 0");
   EXPECT_EQ(
-      refusal(json{{"batch_size", large}, {"replication_factor", large}, {"vocab_length", 9}}),
+      refusal(Json{{"batch_size", large}, {"replication_factor", large}, {"vocab_length", 9}}),
       "1099511627776 * 1 * 1 * 1099511627776 * 1 are more sequences than a step can have; "
       "lower them");
-  EXPECT_EQ(refusal(json{{"lr_bert_schedule", {{"init_lr", "x"}}}, {"vocab_length", 9}}),
+  EXPECT_EQ(refusal(Json{{"lr_bert_schedule", {{"init_lr", "x"}}}, {"vocab_length", 9}}),
             "lr_bert_schedule.init_lr is \"x\"; it must be a number");
   EXPECT_EQ(refusal(command_line_values(habana + "--gradient_accumulation_steps 0")),
             "gradient_accumulation_steps is 0; it must be a whole number above 0");
@@ -354,7 +354,7 @@ TEST(Import, ANumberThatIsNoneIsRefused) {
 }
 
 TEST(Import, AnErrorNamesTheFile) {
-  const auto refusal_of_file = [](const json& document) {
+  const auto refusal_of_file = [](const Json& document) {
     ForeignFile file = flat_values(document);
     file.path = "a.yaml,b.json";
     return refusal(file);
@@ -373,7 +373,7 @@ TEST(Import, ABatchBelowOnePassIsRefused) {
 }
 
 TEST(Import, AdamOfMlperfMayLeaveItsMomentsUncorrected) {
-  const json document = {{"vocab_length", 64}, {"optimizer", "ADAM_NO_BIAS"}};
+  const Json document = {{"vocab_length", 64}, {"optimizer", "ADAM_NO_BIAS"}};
   EXPECT_EQ(Imported(document).option("optimizer"), "adamw");
   EXPECT_EQ(Imported(document).option("use_debiasing"), false);
   EXPECT_EQ(Imported(document).option("max_grad_norm"), 0.0);
@@ -393,7 +393,7 @@ TEST(Import, ADecayOfMlperfBeginsAfterTheWarmUp) {
 }
 
 TEST(Import, ADampedVelocityOfMlperfIsAScaledRate) {
-  json document = {{"vocab_length", 64}, {"learning_rate", 0.5}, {"momentum", 0.75}};
+  Json document = {{"vocab_length", 64}, {"learning_rate", 0.5}, {"momentum", 0.75}};
   EXPECT_EQ(Imported(document).option("base_learning_rate"), 0.125);
   document["dampening"] = 0.5;
   EXPECT_EQ(Imported(document).option("base_learning_rate"), 0.25);
@@ -401,7 +401,7 @@ TEST(Import, ADampedVelocityOfMlperfIsAScaledRate) {
   EXPECT_EQ(Imported(document).option("base_learning_rate"), 0.5);
   document["dampening"] = 0.5;
   document["lr_schedule_by_step"] = {{"0", 1.0}, {"10", 0.5}};
-  EXPECT_EQ(Imported(document).option("lr_schedule_by_step"), (json{{"0", 0.5}, {"10", 0.25}}));
+  EXPECT_EQ(Imported(document).option("lr_schedule_by_step"), (Json{{"0", 0.5}, {"10", 0.25}}));
   document["optimizer"] = "LAMB";
   EXPECT_EQ(Imported(document).option("base_learning_rate"), 0.5);
 }
@@ -436,7 +436,7 @@ TEST(Import, WhatASwitchDecidesNoKeyOverrides) {
 // What each system's LAMB does beside ours: docs/fidelity/options.md, "Optimisers, system by
 // system".
 struct LambOptions {
-  json adapt_vectors, join_qkv, decay_layer_norm_scale;
+  Json adapt_vectors, join_qkv, decay_layer_norm_scale;
   bool operator==(const LambOptions&) const = default;
 };
 
@@ -446,14 +446,14 @@ LambOptions lamb_options(const Imported& imported) {
 }
 
 TEST(Import, LambAdaptsAndDecaysAsItsSystemDoes) {
-  const json none;
-  const json mlperf = {{"vocab_length", 64}, {"optimizer", "LAMB_NO_BIAS"}};
+  const Json none;
+  const Json mlperf = {{"vocab_length", 64}, {"optimizer", "LAMB_NO_BIAS"}};
   EXPECT_EQ(lamb_options(Imported(mlperf)), (LambOptions{true, true, none}));
-  const json optimum = {{"ipu_config_name", "a"}, {"lamb", true}};
+  const Json optimum = {{"ipu_config_name", "a"}, {"lamb", true}};
   EXPECT_EQ(lamb_options(Imported(optimum)), (LambOptions{true, none, none}));
-  const json tensorflow1 = {{"partials_type", "half"}, {"optimizer", "lamb"}};
+  const Json tensorflow1 = {{"partials_type", "half"}, {"optimizer", "lamb"}};
   EXPECT_EQ(lamb_options(Imported(tensorflow1)), (LambOptions{none, none, true}));
-  json tensorflow2 = {{"bert_config", {{"vocab_size", 64}}},
+  Json tensorflow2 = {{"bert_config", {{"vocab_size", 64}}},
                       {"optimizer_opts", {{"name", "LAMB"}}}};
   EXPECT_EQ(lamb_options(Imported(tensorflow2)), (LambOptions{none, none, true})) << "v2.4.0";
   tensorflow2["global_batch"] = {{"micro_batch_size", 8}};
@@ -477,29 +477,29 @@ TEST(Import, WhatALambDoesInItsSystemHasAReason) {
 
 TEST(Import, AGroupBertOfTensorFlow1KeepsItsScalesFromDecay) {
   const Imported result({{"partials_type", "half"}, {"optimizer", "lamb"}, {"groupbert", true}});
-  EXPECT_EQ(result.option("decay_layer_norm_scale"), json());
+  EXPECT_EQ(result.option("decay_layer_norm_scale"), Json());
   const Imported adamw({{"partials_type", "half"}, {"optimizer", "adamw"}});
-  EXPECT_EQ(adamw.option("decay_layer_norm_scale"), json());
+  EXPECT_EQ(adamw.option("decay_layer_norm_scale"), Json());
 }
 
 TEST(Import, AKeySaysWhetherQueryKeyAndValueAreApart) {
-  json mlperf = {{"vocab_length", 64}, {"optimizer", "LAMB"}, {"split_qkv", true}};
+  Json mlperf = {{"vocab_length", 64}, {"optimizer", "LAMB"}, {"split_qkv", true}};
   EXPECT_EQ(Imported(mlperf).option("join_qkv"), false);
   EXPECT_EQ(Imported(mlperf).sentence("split_qkv"), "join_qkv false");
   mlperf["split_qkv"] = false;
   EXPECT_EQ(Imported(mlperf).sentence("split_qkv"), "join_qkv true");
   mlperf["optimizer"] = "ADAM";
-  EXPECT_EQ(Imported(mlperf).option("join_qkv"), json());
+  EXPECT_EQ(Imported(mlperf).option("join_qkv"), Json());
   EXPECT_EQ(Imported(mlperf).sentence("split_qkv"),
             "no effect: LAMB alone sees query, key and value as one tensor or as three");
-  json tensorflow2 = {{"global_batch", {{"micro_batch_size", 8}}},
+  Json tensorflow2 = {{"global_batch", {{"micro_batch_size", 8}}},
                       {"use_qkv_split", true},
                       {"optimizer_opts", {{"name", "LAMB"}}}};
   EXPECT_EQ(Imported(tensorflow2).option("join_qkv"), false);
   tensorflow2["use_qkv_split"] = false;
   EXPECT_EQ(Imported(tensorflow2).option("join_qkv"), true);
   tensorflow2["replace_layers"] = false;
-  EXPECT_EQ(Imported(tensorflow2).option("join_qkv"), json());
+  EXPECT_EQ(Imported(tensorflow2).option("join_qkv"), Json());
 }
 
 TEST(Import, TheDecayOfAdamwInTensorFlow2IsSaid) {
@@ -512,50 +512,50 @@ TEST(Import, TheDecayOfAdamwInTensorFlow2IsSaid) {
 }
 
 TEST(Import, MlperfsLambBeginsWithTheMomentsOfItsCheckpoint) {
-  json document = {{"vocab_length", 64}, {"optimizer", "LAMB"}, {"tf_checkpoint", "model.ckpt"}};
+  Json document = {{"vocab_length", 64}, {"optimizer", "LAMB"}, {"tf_checkpoint", "model.ckpt"}};
   const Imported result(document);
   EXPECT_EQ(result.option("init_optimizer"), "moments");
   EXPECT_EQ(result.sentence("tf_checkpoint"),
             "init_checkpoint \"model.ckpt\" and the moments in it");
   document["optimizer"] = "ADAM";
-  EXPECT_EQ(Imported(document).option("init_optimizer"), json());
+  EXPECT_EQ(Imported(document).option("init_optimizer"), Json());
   EXPECT_EQ(Imported(document).option("init_checkpoint"), "model.ckpt");
 }
 
 TEST(Import, MlperfsLastRateStays) {
-  const json document = {{"vocab_length", 64},
+  const Json document = {{"vocab_length", 64},
                          {"lr_bert_schedule", {{"init_lr", 0.5}, {"num_training_steps", 9}}}};
   EXPECT_EQ(Imported(document).option("lr_schedule"), "linear_held");
 }
 
 TEST(Import, OptimumCountsStepsAsTransformersDoes) {
-  json document = {{"ipu_config_name", "a"}, {"warmup_ratio", 0.1}, {"num_train_epochs", 2}};
+  Json document = {{"ipu_config_name", "a"}, {"warmup_ratio", 0.1}, {"num_train_epochs", 2}};
   EXPECT_EQ(Imported(document).option("warmup_rounds_up"), true);
   EXPECT_EQ(Imported(document).option("steps_per_epoch"), "up");
   document["dataloader_drop_last"] = true;
   EXPECT_EQ(Imported(document).option("steps_per_epoch"), "down");
   document["max_steps"] = 100;
   document["warmup_steps"] = 10;
-  EXPECT_EQ(Imported(document).option("steps_per_epoch"), json());
-  EXPECT_EQ(Imported(document).option("warmup_rounds_up"), json());
+  EXPECT_EQ(Imported(document).option("steps_per_epoch"), Json());
+  EXPECT_EQ(Imported(document).option("warmup_rounds_up"), Json());
   EXPECT_EQ(Imported(document).sentence("dataloader_drop_last"), "max_steps sets the length");
   document["lr_scheduler_type"] = "polynomial";
-  EXPECT_EQ(Imported(document).option("lr_power"), (json{1.0, 1.0}));
+  EXPECT_EQ(Imported(document).option("lr_power"), (Json{1.0, 1.0}));
 }
 
 TEST(Import, OptimumsLambKeepsItsBetas) {
-  json document = {{"ipu_config_name", "a"}, {"adam_beta1", 0.8}, {"lamb", true}};
-  EXPECT_EQ(Imported(document).option("beta1"), json());
+  Json document = {{"ipu_config_name", "a"}, {"adam_beta1", 0.8}, {"lamb", true}};
+  EXPECT_EQ(Imported(document).option("beta1"), Json());
   EXPECT_EQ(Imported(document).sentence("adam_beta1"), "no effect: LAMB there keeps 0.9 and 0.999");
   document["lamb"] = false;
   EXPECT_EQ(Imported(document).option("beta1"), 0.8);
 }
 
 TEST(Import, SquadOfTransformersHasItsWindows) {
-  const json optimum = {{"ipu_config_name", "a"}, {"dataset_name", "squad"}};
+  const Json optimum = {{"ipu_config_name", "a"}, {"dataset_name", "squad"}};
   EXPECT_EQ(Imported(optimum).option("feature_style"), "hf");
-  const json glue = {{"ipu_config_name", "a"}, {"task_name", "mrpc"}};
-  EXPECT_EQ(Imported(glue).option("feature_style"), json());
+  const Json glue = {{"ipu_config_name", "a"}, {"task_name", "mrpc"}};
+  EXPECT_EQ(Imported(glue).option("feature_style"), Json());
   const Imported tensorflow2(
       {{"bert_config", {{"vocab_size", 64}}}, {"pipeline_stages", {{"emb"}, {"hid", "qa_head"}}}});
   EXPECT_EQ(tensorflow2.option("feature_style"), "hf");
@@ -565,7 +565,7 @@ TEST(Import, SquadOfTransformersHasItsWindows) {
 }
 
 TEST(Import, WhatMlperfDoesNotKnowIsRefused) {
-  json document = {{"vocab_length", 64}, {"optimizer", "lamb"}};
+  Json document = {{"vocab_length", 64}, {"optimizer", "lamb"}};
   EXPECT_EQ(Imported(document).conversion.refused(), std::vector<std::string>{"optimizer"});
   document["optimizer"] = "SGD_NO_BIAS";
   EXPECT_EQ(Imported(document).conversion.refused(), std::vector<std::string>{"optimizer"});
@@ -574,22 +574,22 @@ TEST(Import, WhatMlperfDoesNotKnowIsRefused) {
 }
 
 TEST(Import, MlperfsWordsOfASchedule) {
-  json document = {{"vocab_length", 64},
+  Json document = {{"vocab_length", 64},
                    {"optimizer", "LAMB"},
                    {"lr_schedule_by_step", {"0:0.5", "10:2e-3"}},
                    {"loss_scaling", 4},
                    {"ls_schedule_by_step", "0:128"},
                    {"steps_per_save", -1}};
-  EXPECT_EQ(Imported(document).option("lr_schedule_by_step"), (json{{"0", 0.5}, {"10", 2e-3}}));
-  EXPECT_EQ(Imported(document).option("loss_scaling_by_step"), (json{{"0", 128}}));
-  EXPECT_EQ(Imported(document).option("loss_scaling"), json());
-  EXPECT_EQ(Imported(document).option("steps_per_ckpts"), json());
+  EXPECT_EQ(Imported(document).option("lr_schedule_by_step"), (Json{{"0", 0.5}, {"10", 2e-3}}));
+  EXPECT_EQ(Imported(document).option("loss_scaling_by_step"), (Json{{"0", 128}}));
+  EXPECT_EQ(Imported(document).option("loss_scaling"), Json());
+  EXPECT_EQ(Imported(document).option("steps_per_ckpts"), Json());
   document["lr_schedule_by_step"] = {"0:0.5", "10"};
-  EXPECT_EQ(Imported(document).option("lr_schedule_by_step"), (json{"0:0.5", "10"}));
+  EXPECT_EQ(Imported(document).option("lr_schedule_by_step"), (Json{"0:0.5", "10"}));
 }
 
 TEST(Import, ASwitchThatIsOffLeavesThePrecisionToAnother) {
-  json document = {{"ipu_config_name", "a"}, {"fp16", true}, {"bf16", false}};
+  Json document = {{"ipu_config_name", "a"}, {"fp16", true}, {"bf16", false}};
   EXPECT_EQ(Imported(document).option("precision"), "fp16");
   document["fp16"] = false;
   EXPECT_EQ(Imported(document).option("precision"), "16");
@@ -600,7 +600,7 @@ TEST(Import, ASwitchThatIsOffLeavesThePrecisionToAnother) {
 }
 
 TEST(Import, LayersOfTensorFlow2KeepTheirGeluUnlessTheyAreReplaced) {
-  json document = {{"bert_config", {{"hidden_act", "gelu"}}},
+  Json document = {{"bert_config", {{"hidden_act", "gelu"}}},
                    {"optimizer_opts", {{"name", "LAMB"}}}};
   EXPECT_EQ(Imported(document).option("hidden_act"), "gelu_new");
   document["replace_layers"] = false;
@@ -610,7 +610,7 @@ TEST(Import, LayersOfTensorFlow2KeepTheirGeluUnlessTheyAreReplaced) {
 TEST(Import, AProgramOfHabanaByItselfHasItsOwnDefaults) {
   const auto option = [](const std::string& command, const std::string& name) {
     const ForeignFile file = command_line_values(command);
-    return converted(habana(), file).options().value(name, json());
+    return converted(habana(), file).options().value(name, Json());
   };
   const std::string pretraining = "python3 run_pretraining.py --output_dir a";
   EXPECT_EQ(option(pretraining, "seq_length"), 512);
@@ -628,7 +628,7 @@ TEST(Import, AProgramOfHabanaByItselfHasItsOwnDefaults) {
 }
 
 TEST(Import, AFileThatNoSystemKnowsIsRefused) {
-  EXPECT_THROW(Imported(json{{"colour", "red"}}), UserError);
+  EXPECT_THROW(Imported(Json{{"colour", "red"}}), UserError);
 }
 
 }  // namespace

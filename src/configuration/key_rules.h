@@ -40,14 +40,14 @@ class KeyRules {
     return *this;
   }
   // The system's convert() takes them, or the meaning lies elsewhere: the note says where.
-  KeyRules& elsewhere(Keys keys, const char* note, nlohmann::json agreeing = nullptr) {
+  KeyRules& elsewhere(Keys keys, const char* note, formats::Json agreeing = nullptr) {
     return add(keys, Fate::kMapped, note, std::move(agreeing), false);
   }
   // Like elsewhere(), but setting one is an error (KeyRule::is_missing).
   KeyRules& missing(Keys keys, const char* note) {
     return add(keys, Fate::kMapped, note, nullptr, true);
   }
-  KeyRules& no_effect(Keys keys, const char* reason, nlohmann::json agreeing = nullptr) {
+  KeyRules& no_effect(Keys keys, const char* reason, formats::Json agreeing = nullptr) {
     return add(keys, Fate::kNoEffect, reason, std::move(agreeing), false);
   }
   KeyRules& planned(Keys keys, const char* reason) {
@@ -74,7 +74,7 @@ class KeyRules {
   operator std::vector<KeyRule>() const { return rules_; }  // NOLINT: implicit by design
 
  private:
-  KeyRules& add(Keys keys, Fate fate, const char* note, nlohmann::json agreeing, bool is_missing) {
+  KeyRules& add(Keys keys, Fate fate, const char* note, formats::Json agreeing, bool is_missing) {
     for (const char* key : keys) rules_.push_back({key, fate, "", note, agreeing, is_missing});
     return *this;
   }

@@ -7,7 +7,7 @@
 namespace cloze::configuration {
 namespace {
 
-using nlohmann::json;
+using formats::Json;
 
 KeyRules model_rules() {
   return KeyRules()
@@ -186,13 +186,13 @@ double rate_factor(const Conversion& c) {
 // Its decay begins at the end of the warm-up and takes num_training_steps.
 void convert_bert_schedule(Conversion& c, int64_t ends_after) {
   const std::string key = "lr_bert_schedule";
-  const json& schedule = c.value(key);
+  const Json& schedule = c.value(key);
   const auto steps = [&](const std::string& name, int64_t otherwise) {
-    const json value = schedule.value(name, json(otherwise));
+    const Json value = schedule.value(name, Json(otherwise));
     return value == 0 ? 0 : checked_count(key + "." + name, value);
   };
   const int64_t warmup = steps("num_warmup_steps", 0);
-  const json rate = schedule.value("init_lr", json(0.0));
+  const Json rate = schedule.value("init_lr", Json(0.0));
   c.set("base_learning_rate", rate_factor(c) * checked_number(key + ".init_lr", rate), {key});
   c.set("num_train_steps", warmup + steps("num_training_steps", ends_after), {key});
   c.set("warmup", warmup, {key});
@@ -203,11 +203,11 @@ void convert_bert_schedule(Conversion& c, int64_t ends_after) {
 
 // A schedule by step as an object; on the command line it is words such as 0:1e-4. What is neither
 // stays as it is, and is refused as the value of the option.
-json by_step(const Conversion& c, const std::string& key) {
-  const json& given = c.value(key);
+Json by_step(const Conversion& c, const std::string& key) {
+  const Json& given = c.value(key);
   if (!given.is_array() && !given.is_string()) return given;
-  json steps = json::object();
-  for (const json& word : given.is_array() ? given : json::array({given})) {
+  Json steps = Json::object();
+  for (const Json& word : given.is_array() ? given : Json::array({given})) {
     const std::string text = word.is_string() ? word.get<std::string>() : "";
     const size_t colon = text.find(':');
     const auto number =
@@ -220,7 +220,7 @@ json by_step(const Conversion& c, const std::string& key) {
 
 void convert_rates(Conversion& c) {
   const std::string key = "lr_schedule_by_step";
-  json rates = by_step(c, key);
+  Json rates = by_step(c, key);
   const double factor = rate_factor(c);
   const bool falls =
       c.value("lr_bert_schedule").is_object() || c.text("learning_rate_function") == "Linear";

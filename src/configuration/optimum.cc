@@ -8,7 +8,7 @@
 namespace cloze::configuration {
 namespace {
 
-using nlohmann::json;
+using formats::Json;
 
 KeyRules ipu_rules() {
   return KeyRules()
@@ -113,10 +113,10 @@ std::string task_of(const Conversion& c) {
 
 // Of the IPUConfig, which may have one value for each size of pod.
 int64_t ipu_value(const Conversion& c, const std::string& name) {
-  json value = c.value("ipu_config." + name);
+  Json value = c.value("ipu_config." + name);
   if (value.is_object()) {
     const std::string pod = c.text("pod_type").empty() ? "default" : c.text("pod_type");
-    value = value.value(pod, value.value("default", json(1)));
+    value = value.value(pod, value.value("default", Json(1)));
   }
   return value.is_null() ? 1 : checked_count(name, value);
 }
@@ -139,7 +139,7 @@ void convert_batch(Conversion& c) {
   }
 }
 
-bool is_above_0(const json& value) { return value.is_number() && value.get<double>() > 0; }
+bool is_above_0(const Json& value) { return value.is_number() && value.get<double>() > 0; }
 
 // Its loader leaves out the last batch of an epoch where it is not full, or not.
 void convert_epochs(Conversion& c) {

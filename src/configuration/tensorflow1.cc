@@ -127,10 +127,10 @@ std::string task_of(const Conversion& conversion) {
 }
 
 // A list of stages, which may be given as its text; null where there is none.
-nlohmann::json list_of(const Conversion& c, const std::string& key) {
+formats::Json list_of(const Conversion& c, const std::string& key) {
   const auto parsed = formats::parse_json(c.text(key));
-  const nlohmann::json list = parsed ? *parsed : c.value(key);
-  return list.is_array() ? list : nlohmann::json();
+  const formats::Json list = parsed ? *parsed : c.value(key);
+  return list.is_array() ? list : formats::Json();
 }
 
 // The accumulation that the program there derives from a global batch: enough micro-batches for
@@ -138,7 +138,7 @@ nlohmann::json list_of(const Conversion& c, const std::string& key) {
 int64_t convert_batch(Conversion& c) {
   const std::string key = "global_batch_size";
   if (!c.has(key)) return c.count("gradient_accumulation_count", 1);
-  const nlohmann::json stages = list_of(c, "pipeline_stages");
+  const formats::Json stages = list_of(c, "pipeline_stages");
   const int64_t multiple = stages.is_array() ? 2 * static_cast<int64_t>(stages.size()) : 1;
   const int64_t per_pass =
       checked_product({c.count("micro_batch_size", 1), c.count("replicas", 1)});
@@ -230,8 +230,7 @@ void convert(Conversion& c) {
                         .replicas = c.count("replicas", 1)});
   convert_decay(c);
   for (const char* key : {"pipeline_stages", "device_mapping"}) {
-    if (const nlohmann::json list = list_of(c, key); list.is_array())
-      c.set(key, list.dump(), {key});
+    if (const formats::Json list = list_of(c, key); list.is_array()) c.set(key, list.dump(), {key});
   }
   convert_made_data(c);
   const int64_t together = c.count("device_iterations", 1);

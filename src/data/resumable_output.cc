@@ -20,9 +20,9 @@ fs::path beside(const fs::path& first, const std::string& name) {
 }
 
 // The output files relative to the first one: a folder may be moved between two attempts.
-nlohmann::json names_of(const std::vector<fs::path>& files) {
+formats::Json names_of(const std::vector<fs::path>& files) {
   const fs::path folder = fs::absolute(files.front()).lexically_normal().parent_path();
-  nlohmann::json names = nlohmann::json::array();
+  formats::Json names = formats::Json::array();
   for (const fs::path& file : files) {
     names.push_back(fs::absolute(file).lexically_normal().lexically_relative(folder).string());
   }
@@ -62,7 +62,7 @@ void ResumableOutput::fail(std::string_view why) const {
 }
 
 void ResumableOutput::read_journal(std::vector<uint64_t>& bytes) {
-  const nlohmann::json journal = formats::read_json_file(journal_);
+  const formats::Json journal = formats::read_json_file(journal_);
   const size_t files = bytes.size();
   try {
     const std::string differences =
@@ -73,11 +73,11 @@ void ResumableOutput::read_journal(std::vector<uint64_t>& bytes) {
           "delete that file to start over",
           journal_.string(), differences);
     }
-    is_complete_ = journal.at("is_complete");
+    is_complete_ = journal.at("is_complete").get<bool>();
     bytes = journal.at("bytes").get<std::vector<uint64_t>>();
-    input_ = journal.at("input");
+    input_ = journal.at("input").get<std::string>();
     state_ = journal.at("state");
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const formats::JsonError& error) {
     fail(error.what());
   }
   if (bytes.size() != files || state_.is_null()) fail("is not a journal of this work");
@@ -107,7 +107,7 @@ void ResumableOutput::keep_files(const std::vector<uint64_t>& bytes) {
   }
 }
 
-void ResumableOutput::write_journal(const nlohmann::json& state) const {
+void ResumableOutput::write_journal(const formats::Json& state) const {
   std::vector<uint64_t> bytes;
   for (const auto& file : files_) bytes.push_back(file ? file->bytes() : 0);
   platform::write_file_atomically(journal_, formats::json_text({{"work", identity_},
@@ -117,14 +117,14 @@ void ResumableOutput::write_journal(const nlohmann::json& state) const {
                                                                 {"is_complete", is_complete_}}));
 }
 
-void ResumableOutput::save(nlohmann::json state) {
+void ResumableOutput::save(formats::Json state) {
   for (const auto& file : files_) file->sync();
   write_journal(state);
   state_ = std::move(state);
   platform::stop_if_requested();
 }
 
-void ResumableOutput::commit(nlohmann::json state) {
+void ResumableOutput::commit(formats::Json state) {
   if (!is_complete_) {
     for (const auto& file : files_) file->sync();
     is_complete_ = true;

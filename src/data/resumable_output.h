@@ -23,10 +23,10 @@
 #include <deque>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "formats/json.h"
 #include "platform/files/folder.h"
 #include "platform/files/partial_file.h"
 
@@ -35,7 +35,7 @@ namespace cloze::data {
 struct ResumableWork {
   std::vector<std::filesystem::path> output_files;
   std::vector<std::string> scratch_names;  // of what is needed on the way only
-  nlohmann::json identity;                 // what decides the bytes of the output
+  formats::Json identity;                  // what decides the bytes of the output
 };
 
 class ResumableOutput {
@@ -50,7 +50,7 @@ class ResumableOutput {
   void check_input(const std::string& digest);
 
   // What save() was last given; null when the work begins.
-  const nlohmann::json& state() const { return state_; }
+  const formats::Json& state() const { return state_; }
   // All was written: what is left to do is commit(), and no file may be asked for.
   bool is_complete() const { return is_complete_; }
 
@@ -58,9 +58,9 @@ class ResumableOutput {
   platform::PartialFile& scratch(size_t index) { return *files_[outputs_ + index]; }
 
   // Keeps what was written up to now. Interruption, afterwards, when a signal has asked to stop.
-  void save(nlohmann::json state);
+  void save(formats::Json state);
   // Gives the output files their names and removes all else.
-  void commit(nlohmann::json state);
+  void commit(formats::Json state);
   // Leaves nothing: the same work would fail again.
   void discard();
 
@@ -68,14 +68,14 @@ class ResumableOutput {
   void open_files(const ResumableWork& work);
   void read_journal(std::vector<uint64_t>& bytes);
   void keep_files(const std::vector<uint64_t>& bytes);
-  void write_journal(const nlohmann::json& state) const;
+  void write_journal(const formats::Json& state) const;
   [[noreturn]] void fail(std::string_view why) const;
 
   std::filesystem::path journal_;
   std::deque<platform::MadeFolder> folders_;  // before files_: those go first
-  nlohmann::json identity_;
+  formats::Json identity_;
   std::string input_;
-  nlohmann::json state_;
+  formats::Json state_;
   bool is_complete_ = false;
   size_t outputs_ = 0;
   // Outputs, then the others; a file that has its name already is null.

@@ -1,10 +1,10 @@
 #include "data/sample_corpus.h"
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/error.h"
 #include "data/sample_world.h"
+#include "formats/json.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/folder.h"
 
@@ -42,10 +42,10 @@ void write_documents(const SampleWorld& world, const SampleCorpusOptions& option
 void write_cloze_items(const SampleWorld& world, const SampleCorpusOptions& options) {
   std::string lines;
   for (const ClozeItem& item : world.cloze_items(options.num_cloze_items)) {
-    const nlohmann::json line = {{"answer", item.answer},
-                                 {"context", item.context},
-                                 {"kind", item.kind},
-                                 {"text", item.text}};
+    const formats::Json line = {{"answer", item.answer},
+                                {"context", item.context},
+                                {"kind", item.kind},
+                                {"text", item.text}};
     lines += line.dump();
     lines += '\n';
   }

@@ -1,10 +1,10 @@
 #include "data/sample_corpus.h"
+#include "formats/json.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/error.h"
@@ -61,7 +61,7 @@ TEST_F(SampleCorpus, WritesItemsAsJsonLines) {
   std::istringstream lines(platform::read_file(directory_ / "cloze.jsonl"));
   int num_items = 0;
   for (std::string line; std::getline(lines, line); ++num_items) {
-    const auto item = nlohmann::json::parse(line);
+    const auto item = formats::Json::parse(line);
     EXPECT_EQ(item.size(), 4u);
     EXPECT_NE(item.at("text").get<std::string>().find("[MASK]"), std::string::npos);
     EXPECT_FALSE(item.at("answer").get<std::string>().empty());

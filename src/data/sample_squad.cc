@@ -16,7 +16,7 @@
 namespace cloze::data {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using formats::Json;
 
 int64_t readings_for(int64_t num_questions) {
   return divide_up(num_questions, kQuestionsPerReading);

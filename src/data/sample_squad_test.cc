@@ -1,9 +1,9 @@
 #include "data/sample_squad.h"
+#include "formats/json.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
@@ -29,7 +29,7 @@ class SampleSquad : public testing::Test {
   // Calls check(paragraph) for every paragraph of a file.
   template <typename Check>
   void for_each_paragraph(const std::string& split, Check check) const {
-    const auto file = nlohmann::json::parse(text(split));
+    const auto file = formats::Json::parse(text(split));
     EXPECT_EQ(file.at("version"), "1.1");
     for (const auto& article : file.at("data")) {
       EXPECT_FALSE(article.at("title").get<std::string>().empty());
@@ -44,7 +44,7 @@ TEST_F(SampleSquad, HoldsAsManyQuestionsAsAskedFor) {
   write_sample_squad({.directory = directory_, .num_train_questions = 100, .num_dev_questions = 7});
   for (const auto& [split, count] : {std::pair("train", 100u), std::pair("dev", 7u)}) {
     std::set<std::string> ids;
-    for_each_paragraph(split, [&](const nlohmann::json& paragraph) {
+    for_each_paragraph(split, [&](const formats::Json& paragraph) {
       EXPECT_FALSE(paragraph.at("qas").empty());
       for (const auto& item : paragraph.at("qas")) {
         ids.insert(item.at("id").get<std::string>());
@@ -58,7 +58,7 @@ TEST_F(SampleSquad, HoldsAsManyQuestionsAsAskedFor) {
 TEST_F(SampleSquad, AnswersStandAtTheirPlace) {
   write_sample_squad({.directory = directory_});
   for (const char* split : {"train", "dev"}) {
-    for_each_paragraph(split, [](const nlohmann::json& paragraph) {
+    for_each_paragraph(split, [](const formats::Json& paragraph) {
       const auto context = paragraph.at("context").get<std::string>();
       for (const auto& item : paragraph.at("qas")) {
         ASSERT_EQ(item.at("answers").size(), 1u);
@@ -73,16 +73,16 @@ TEST_F(SampleSquad, AnswersStandAtTheirPlace) {
 TEST_F(SampleSquad, TrainAndDevShareNeitherParagraphNorQuestion) {
   write_sample_squad({.directory = directory_});
   std::set<std::string> contexts, questions;
-  for_each_paragraph("train", [&](const nlohmann::json& paragraph) {
+  for_each_paragraph("train", [&](const formats::Json& paragraph) {
     contexts.insert(paragraph.at("context").get<std::string>());
     for (const auto& item : paragraph.at("qas")) {
       questions.insert(item.at("question").get<std::string>());
     }
   });
-  for_each_paragraph("dev", [&](const nlohmann::json& paragraph) {
+  for_each_paragraph("dev", [&](const formats::Json& paragraph) {
     EXPECT_FALSE(contexts.contains(paragraph.at("context").get<std::string>()));
     for (const auto& item : paragraph.at("qas")) {
-      EXPECT_FALSE(questions.contains(item.at("question").get<std::string>())) << item;
+      EXPECT_FALSE(questions.contains(item.at("question").get<std::string>())) << item.dump();
     }
   });
 }

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -70,10 +73,10 @@ std::string message_of(const json::exception& error) {
 // Takes the parser's events and builds the value, refusing deep nesting and repeated keys.
 class Builder {
  public:
-  using number_integer_t = json::number_integer_t;
-  using number_unsigned_t = json::number_unsigned_t;
-  using number_float_t = json::number_float_t;
-  using string_t = json::string_t;
+  using number_integer_t = int64_t;
+  using number_unsigned_t = uint64_t;
+  using number_float_t = double;
+  using string_t = std::string;
   using binary_t = json::binary_t;
 
   explicit Builder(const uint64_t& position) : position_(position) {}
@@ -85,9 +88,9 @@ class Builder {
   bool number_float(number_float_t value, const string_t&) { return add(value); }
   bool string(string_t& value) { return add(std::move(value)); }
   bool binary(binary_t&) { return fail("binary value"); }
-  bool start_object(size_t) { return open(json::object()); }
+  bool start_object(size_t) { return open(Json::object()); }
   bool end_object() { return close(); }
-  bool start_array(size_t) { return open(json::array()); }
+  bool start_array(size_t) { return open(Json::array()); }
   bool end_array() { return close(); }
 
   bool key(string_t& name) {
@@ -107,7 +110,7 @@ class Builder {
     return false;
   }
 
-  json take() { return std::move(root_); }
+  Json take() { return std::move(root_); }
   const std::optional<ParseError>& error() const { return error_; }
 
  private:
@@ -116,21 +119,21 @@ class Builder {
     return false;
   }
 
-  json* place(json value) {
+  Json* place(Json value) {
     if (open_.empty()) {
       root_ = std::move(value);
       return &root_;
     }
-    json& parent = *open_.back();
+    Json& parent = *open_.back();
     if (parent.is_object()) return &(parent[key_] = std::move(value));
     parent.push_back(std::move(value));
     return &parent.back();
   }
-  bool add(json value) {
+  bool add(Json value) {
     place(std::move(value));
     return true;
   }
-  bool open(json container) {
+  bool open(Json container) {
     if (open_.size() >= kMaxJsonDepth) {
       return fail(fmt::format("nested deeper than {} levels", kMaxJsonDepth));
     }
@@ -143,8 +146,8 @@ class Builder {
   }
 
   const uint64_t& position_;
-  json root_;
-  std::vector<json*> open_;  // from the root to the container being filled
+  Json root_;
+  std::vector<Json*> open_;  // from the root to the container being filled
   std::string key_;
   std::optional<ParseError> error_;
 };
@@ -163,6 +166,71 @@ std::optional<unsigned> escaped_unit(std::string_view text, size_t at) {
 bool is_high_surrogate(unsigned unit) { return unit >= 0xD800 && unit < 0xDC00; }
 bool is_low_surrogate(unsigned unit) { return unit >= 0xDC00 && unit < 0xE000; }
 
+// A text or a number as JSON. Bytes that are not UTF-8 become U+FFFD, numbers that are not finite
+// become null.
+std::string library_text(const json& scalar) {
+  return scalar.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// Writes a value and what it contains.
+class Writer {
+ public:
+  explicit Writer(int indent) : indent_(indent) {}
+
+  void write(const Json& value) {
+    if (value.is_object()) {
+      write_items(value.items(), '{', '}', [&](const JsonMember& member) {
+        text_ += library_text(member.name);
+        text_ += indent_ < 0 ? ":" : ": ";
+        write(member.value);
+      });
+    } else if (value.is_array()) {
+      write_items(value, '[', ']', [&](const Json& item) { write(item); });
+    } else {
+      write_scalar(value);
+    }
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  void write_scalar(const Json& value) {
+    if (value.is_null()) text_ += "null";
+    if (value.is_boolean()) text_ += value.get<bool>() ? "true" : "false";
+    if (value.is_number_float()) text_ += library_text(value.get<double>());
+    if (value.is_number_unsigned()) {
+      text_ += fmt::format("{}", value.get<uint64_t>());
+    } else if (value.is_number_integer()) {
+      text_ += fmt::format("{}", value.get<int64_t>());
+    }
+    if (value.is_string()) text_ += library_text(value.get<std::string>());
+  }
+
+  template <class Items, class WriteOne>
+  void write_items(const Items& items, char open, char close, WriteOne write_one) {
+    text_ += open;
+    ++level_;
+    bool is_first = true;
+    for (const auto& item : items) {
+      if (!std::exchange(is_first, false)) text_ += ',';
+      start_line();
+      write_one(item);
+    }
+    --level_;
+    if (!is_first) start_line();
+    text_ += close;
+  }
+
+  void start_line() {
+    if (indent_ < 0) return;
+    text_ += '\n';
+    text_.append(static_cast<size_t>(level_ * indent_), ' ');
+  }
+
+  int indent_;
+  int level_ = 0;
+  std::string text_;
+};
+
 }  // namespace
 
 TextPosition position_at(std::string_view text, uint64_t offset) {
@@ -173,7 +241,7 @@ TextPosition position_at(std::string_view text, uint64_t offset) {
           .column = 1 + static_cast<int64_t>(before.size() - line_start)};
 }
 
-Result<json> parse_json(std::string_view text) {
+Result<Json> parse_json(std::string_view text) {
   uint64_t position = 0;
   Builder builder(position);
   const bool parsed = json::sax_parse(CountingIterator(text.data(), &position),
@@ -208,31 +276,32 @@ std::string message_at(const std::filesystem::path& file, std::string_view text,
   return fmt::format("{}:{}:{}: {}", file.string(), at.line, at.column, error.message);
 }
 
-json read_json_file(const std::filesystem::path& path) {
+Json read_json_file(const std::filesystem::path& path) {
   const std::string text = platform::read_file(path);
-  Result<json> result = parse_json(text);
+  Result<Json> result = parse_json(text);
   if (!result) throw_data_error("{}", message_at(path, text, result.error()));
   return std::move(result).value();
 }
 
-std::string json_text(const nlohmann::ordered_json& value) {
-  return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+std::string Json::dump(int indent) const {
+  Writer writer(indent);
+  writer.write(*this);
+  return writer.take();
 }
 
-std::string json_line(const nlohmann::ordered_json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
+std::string json_text(const Json& value) { return value.dump(2) + "\n"; }
 
-std::string value_differences(const nlohmann::json& stored, const nlohmann::json& current,
-                              std::string_view word) {
-  std::vector<std::string> differences;
+std::string json_line(const Json& value) { return value.dump(); }
+
+std::string value_differences(const Json& stored, const Json& current, std::string_view word) {
+  std::map<std::string, std::string> differences;
   for (const auto& [name, value] : current.items()) {
-    const auto found = stored.find(name);
-    if (found == stored.end() || *found == value) continue;
-    differences.push_back(
-        fmt::format("{} {}, {} {}", name, json_line(*found), word, json_line(value)));
+    const Json* found = stored.find(name);
+    if (!found || *found == value) continue;
+    differences[name] =
+        fmt::format("{} {}, {} {}", name, json_line(*found), word, json_line(value));
   }
-  return fmt::format("{}", fmt::join(differences, "; "));
+  return fmt::format("{}", fmt::join(std::views::values(differences), "; "));
 }
 
 }  // namespace cloze::formats

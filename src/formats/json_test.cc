@@ -65,9 +65,9 @@ TEST(Json, FileErrorNamesFileLineAndColumn) {
 }
 
 TEST(Json, WritesTextThatReadsBack) {
-  nlohmann::ordered_json value{{"z", 1}, {"a", std::numeric_limits<double>::quiet_NaN()}};
+  Json value{{"z", 1}, {"a", std::numeric_limits<double>::quiet_NaN()}};
   EXPECT_EQ(json_line(value), R"({"z":1,"a":null})");
-  EXPECT_EQ(json_line(nlohmann::ordered_json("\xff")), "\"\xef\xbf\xbd\"");
+  EXPECT_EQ(json_line(Json("\xff")), "\"\xef\xbf\xbd\"");
   EXPECT_TRUE(json_text(value).ends_with("}\n"));
 }
 

@@ -91,7 +91,7 @@ void ModelTensors::add(std::span<const TensorView> tensors, const fs::path& file
 }
 
 void ModelTensors::add_shards(const fs::path& index) {
-  const nlohmann::json json = read_json_file(index);
+  const Json json = read_json_file(index);
   if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object()) {
     throw_data_error("{}: has no weight_map", index.string());
   }
@@ -128,7 +128,7 @@ std::vector<std::string> write_model_folder(const std::filesystem::path& folder,
     return {"model.safetensors"};
   }
   std::vector<std::string> files;
-  nlohmann::ordered_json index;
+  Json index;
   uint64_t total = 0;
   for (const auto& shard : shards) {
     files.push_back(

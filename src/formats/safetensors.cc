@@ -17,8 +17,6 @@
 namespace cloze::formats {
 namespace {
 
-using nlohmann::json;
-
 constexpr uint64_t kLengthBytes = 8;
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr size_t kMaxTensors = 1'000'000;
@@ -44,11 +42,11 @@ std::optional<DType> dtype_named(std::string_view wanted) {
 }
 
 // Sets the shape; returns its elements.
-uint64_t read_shape(const json& value, Shape& shape) {
+uint64_t read_shape(const Json& value, Shape& shape) {
   if (!value.is_array()) refuse("its shape is not a list");
   std::vector<int64_t> dims;
   uint64_t elements = 1;
-  for (const json& dim : value) {
+  for (const Json& dim : value) {
     if (!dim.is_number_unsigned()) refuse("its shape holds something that is not a whole number");
     const uint64_t extent = dim.get<uint64_t>();
     if (extent > INT64_MAX || __builtin_mul_overflow(elements, extent, &elements)) {
@@ -60,19 +58,19 @@ uint64_t read_shape(const json& value, Shape& shape) {
   return elements;
 }
 
-TensorView read_entry(const std::string& name, const json& value, std::span<const std::byte> data) {
+TensorView read_entry(const std::string& name, const Json& value, std::span<const std::byte> data) {
   if (!value.is_object() || value.size() != 3 || !value.contains("dtype") ||
       !value.contains("shape") || !value.contains("data_offsets")) {
     refuse("it must hold dtype, shape and data_offsets, nothing else");
   }
-  const json& dtype = value["dtype"];
+  const Json& dtype = value["dtype"];
   if (!dtype.is_string()) refuse("its dtype is not a string");
   const std::optional<DType> known = dtype_named(dtype.get<std::string>());
   if (!known) refuse("dtype {} is not supported", dtype.get<std::string>());
 
   TensorView tensor{.name = name, .dtype = *known};
   const uint64_t elements = read_shape(value["shape"], tensor.shape);
-  const json& offsets = value["data_offsets"];
+  const Json& offsets = value["data_offsets"];
   if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
       !offsets[1].is_number_unsigned()) {
     refuse("its data_offsets are not two whole numbers");
@@ -92,7 +90,7 @@ TensorView read_entry(const std::string& name, const json& value, std::span<cons
   return tensor;
 }
 
-void check_metadata(const json& value) {
+void check_metadata(const Json& value) {
   if (!value.is_object()) refuse("__metadata__ is not an object");
   for (const auto& [key, text] : value.items()) {
     if (!text.is_string()) refuse("__metadata__ \"{}\" is not a string", key);
@@ -118,7 +116,7 @@ void check_cover(std::vector<TensorView>& tensors, std::span<const std::byte> da
   }
 }
 
-std::vector<TensorView> read_header(const json& header, std::span<const std::byte> data) {
+std::vector<TensorView> read_header(const Json& header, std::span<const std::byte> data) {
   if (!header.is_object()) refuse("the header is not an object");
   if (header.size() > kMaxTensors) refuse("more than {} tensors", kMaxTensors);
   std::vector<TensorView> tensors;
@@ -151,7 +149,7 @@ std::vector<TensorSource> layout_order(std::span<const TensorSource> tensors) {
 }
 
 std::string header_text(std::span<const TensorSource> tensors) {
-  nlohmann::ordered_json header;
+  Json header;
   header[kMetadataKey]["format"] = "pt";
   uint64_t offset = 0;
   for (const TensorSource& tensor : tensors) {
@@ -201,7 +199,7 @@ Result<std::vector<TensorView>> parse_safetensors(std::span<const std::byte> fil
   const std::string_view text(reinterpret_cast<const char*>(file.data()) + kLengthBytes,
                               header_bytes);
   if (!text.starts_with('{')) return ParseError{"the header does not start with {", kLengthBytes};
-  const Result<json> header = parse_json(text);
+  const Result<Json> header = parse_json(text);
   if (!header) {
     return ParseError{"header: " + header.error().message, kLengthBytes + header.error().offset};
   }

@@ -91,7 +91,7 @@ std::string log_bytes(std::string_view record, int64_t offset) {
 }
 
 template <class Repeated>
-void add_items(Repeated& items, const nlohmann::ordered_json& values) {
+void add_items(Repeated& items, const Json& values) {
   for (const auto& [key, value] : values.items()) {
     auto* item = items.Add();
     item->set_key(key);
@@ -99,7 +99,7 @@ void add_items(Repeated& items, const nlohmann::ordered_json& values) {
   }
 }
 
-std::string config_yaml(const nlohmann::ordered_json& config) {
+std::string config_yaml(const Json& config) {
   std::string text = "wandb_version: 1\n\n";  // JSON is YAML
   for (const auto& [key, value] : config.items()) {
     text += fmt::format("{}:\n  desc: null\n  value: {}\n", key, json_line(value));
@@ -117,7 +117,7 @@ Record header() {
 }  // namespace
 
 WandbRun::WandbRun(const fs::path& parent, const std::string& project, const std::string& name,
-                   const nlohmann::ordered_json& config, int64_t first_step)
+                   const Json& config, int64_t first_step)
     : start_(Clock::now()) {
   const fs::path runs = parent / "wandb";
   const std::string former = first_step > 0 ? newest_id(runs) : "";
@@ -151,8 +151,8 @@ WandbRun::WandbRun(const fs::path& parent, const std::string& project, const std
   append(record.SerializeAsString());
 }
 
-void WandbRun::write_history(int64_t step, const nlohmann::ordered_json& values) {
-  nlohmann::ordered_json all = values;
+void WandbRun::write_history(int64_t step, const Json& values) {
+  Json all = values;
   all["_step"] = step;
   all["_runtime"] = runtime_seconds();
   all["_timestamp"] = seconds_of(Clock::now().time_since_epoch());

@@ -18,9 +18,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "formats/json.h"
 #include "platform/files/append_file.h"
 
 namespace cloze::formats {
@@ -29,10 +29,10 @@ class WandbRun {
  public:
   // With first_step > 0 it takes the id of the newest run in the folder, so that both are one run.
   WandbRun(const std::filesystem::path& parent, const std::string& project, const std::string& name,
-           const nlohmann::ordered_json& config, int64_t first_step);
+           const Json& config, int64_t first_step);
 
   // {"loss/MLM": 1.5, ...}; becomes the summary too.
-  void write_history(int64_t step, const nlohmann::ordered_json& values);
+  void write_history(int64_t step, const Json& values);
   void write_exit(int exit_code);
 
   const std::filesystem::path& folder() const { return folder_; }

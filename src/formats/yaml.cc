@@ -17,8 +17,6 @@
 namespace cloze::formats {
 namespace {
 
-using nlohmann::json;
-
 struct Refusal {
   std::string message;
   YAML::Mark mark;
@@ -26,15 +24,15 @@ struct Refusal {
 
 // All of `text` as a number; null when it is none.
 template <typename Number>
-json number_in(std::string_view text, auto... form) {
+Json number_in(std::string_view text, auto... form) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, form...);
-  return error == std::errc() && end == text.data() + text.size() ? json(value) : json();
+  return error == std::errc() && end == text.data() + text.size() ? Json(value) : Json();
 }
 
 // By the core schema: +12, 0x1F, 0o17, .5, 1., 1.e-4. Not a number and infinity are text, as JSON
 // has neither.
-json number_of(std::string_view text) {
+Json number_of(std::string_view text) {
   if (text.starts_with("0x")) return number_in<uint64_t>(text.substr(2), 16);
   if (text.starts_with("0o")) return number_in<uint64_t>(text.substr(2), 8);
   std::string_view digits = text;
@@ -43,23 +41,23 @@ json number_of(std::string_view text) {
                                              (digits[0] == '.' && digits.size() > 1));
   if (!is_number) return nullptr;
   if (text[0] == '+') text.remove_prefix(1);
-  const json whole = number_in<int64_t>(text);
+  const Json whole = number_in<int64_t>(text);
   return whole.is_null() ? number_in<double>(text) : whole;
 }
 
-json plain_value(const std::string& text) {
+Json plain_value(const std::string& text) {
   if (text.empty() || text == "~") return nullptr;
   if (text == "null" || text == "Null" || text == "NULL") return nullptr;
   if (text == "true" || text == "True" || text == "TRUE") return true;
   if (text == "false" || text == "False" || text == "FALSE") return false;
-  json number = number_of(text);
-  return number.is_null() ? json(text) : number;
+  Json number = number_of(text);
+  return number.is_null() ? Json(text) : number;
 }
 
 // Builds the value while the parser reads; no deeper than kMaxJsonDepth.
 class Builder : public YAML::EventHandler {
  public:
-  json take() { return std::move(root_); }
+  Json take() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (std::exchange(has_document_, true)) {
@@ -75,16 +73,16 @@ class Builder : public YAML::EventHandler {
                 const std::string& value) override {
     const bool is_key = !open_.empty() && open_.back().is_object() && keys_.back().empty();
     if (is_key) return begin_member(mark, value);
-    add(tag == "!" ? json(value) : plain_value(value), mark);
+    add(tag == "!" ? Json(value) : plain_value(value), mark);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                        YAML::EmitterStyle::value) override {
-    open(json::array(), mark);
+    open(Json::array(), mark);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                   YAML::EmitterStyle::value) override {
-    open(json::object(), mark);
+    open(Json::object(), mark);
   }
   void OnMapEnd() override { close(); }
 
@@ -94,21 +92,21 @@ class Builder : public YAML::EventHandler {
     if (open_.back().contains(key)) throw Refusal{"key \"" + key + "\" is given twice", mark};
     keys_.back() = key;
   }
-  void open(json value, const YAML::Mark& mark) {
+  void open(Json value, const YAML::Mark& mark) {
     if (open_.size() == kMaxJsonDepth) throw Refusal{"nested too deeply", mark};
     open_.push_back(std::move(value));
     keys_.emplace_back();
     marks_.push_back(mark);
   }
   void close() {
-    json value = std::move(open_.back());
+    Json value = std::move(open_.back());
     const YAML::Mark mark = marks_.back();
     open_.pop_back();
     keys_.pop_back();
     marks_.pop_back();
     add(std::move(value), mark);
   }
-  void add(json value, const YAML::Mark& mark) {
+  void add(Json value, const YAML::Mark& mark) {
     if (open_.empty()) {
       root_ = std::move(value);
     } else if (open_.back().is_array()) {
@@ -120,9 +118,9 @@ class Builder : public YAML::EventHandler {
     }
   }
 
-  json root_;
+  Json root_;
   bool has_document_ = false;
-  std::vector<json> open_;
+  std::vector<Json> open_;
   std::vector<std::string> keys_;  // of each open map, the key whose value comes next
   std::vector<YAML::Mark> marks_;
 };
@@ -133,7 +131,7 @@ uint64_t offset_of(const YAML::Mark& mark, std::string_view text) {
 
 }  // namespace
 
-Result<json> parse_yaml(std::string_view text) {
+Result<Json> parse_yaml(std::string_view text) {
   std::istringstream stream{std::string(text)};
   Builder builder;
   try {

@@ -5,14 +5,12 @@
 namespace cloze::formats {
 namespace {
 
-using nlohmann::json;
-
 TEST(Yaml, MapsListsAndPlainValues) {
   const auto value = parse_yaml(
       "# a comment\nmodel: \"bert\"\nempty:\nrate: 2e-5\ncount: 8\nflag: true\n"
       "quoted: \"8\"\nlist:\n  - 64\n  - 8\ninner:\n  deeper: {a: [1, two]}\n");
   ASSERT_TRUE(value) << value.error().message;
-  EXPECT_EQ(*value, (json{{"model", "bert"},
+  EXPECT_EQ(*value, (Json{{"model", "bert"},
                           {"empty", nullptr},
                           {"rate", 2e-5},
                           {"count", 8},
@@ -23,13 +21,13 @@ TEST(Yaml, MapsListsAndPlainValues) {
 }
 
 TEST(Yaml, NumbersAreThoseOfTheCoreSchema) {
-  const std::pair<const char*, json> numbers[] = {{"1.e-4", 1e-4}, {".5", 0.5}, {"1.", 1.0},
+  const std::pair<const char*, Json> numbers[] = {{"1.e-4", 1e-4}, {".5", 0.5}, {"1.", 1.0},
                                                   {"+3", 3},       {"-7", -7},  {"0x1F", 31},
                                                   {"0o17", 15},    {"010", 10}, {"-.5e1", -5.0}};
   for (const auto& [text, value] : numbers) EXPECT_EQ(*parse_yaml(text), value) << text;
   for (const char* text : {".", "+-3", "1e", "0x", "0x-1", "1_000", "1 /* x */", "2020-01-01",
                            ".inf", "nan", "1e999"}) {
-    EXPECT_EQ(*parse_yaml(text), json(text)) << text;
+    EXPECT_EQ(*parse_yaml(text), Json(text)) << text;
   }
 }
 

@@ -66,8 +66,8 @@ graph::Graph trained_graph(const PretrainedModel& model, const PackOptions& opti
   return inference_graph(model.config, model.head, kSomeShape, weight_packing(options));
 }
 
-nlohmann::ordered_json table_of(const plan::Program& program) {
-  auto table = nlohmann::ordered_json::array();
+formats::Json table_of(const plan::Program& program) {
+  auto table = formats::Json::array();
   for (const graph::Value weight : program.graph.variables(graph::VariableRole::kParameter)) {
     const graph::ValueInfo& info = program.graph.info(weight);
     table.push_back({{"name", info.name},
@@ -170,7 +170,7 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-nlohmann::json parse_description(std::string_view text, const std::filesystem::path& file) {
+formats::Json parse_description(std::string_view text, const std::filesystem::path& file) {
   auto parsed = formats::parse_json(text);
   if (!parsed) throw_damaged(file, "the description is not JSON");
   if (parsed->value("strassen", false)) {
@@ -201,7 +201,7 @@ PretrainedModel assembled(std::filesystem::path path, const models::BertConfig& 
           .notes = std::move(notes)};
 }
 
-PretrainedModel model_of(const nlohmann::json& description, std::string_view vocabulary,
+PretrainedModel model_of(const formats::Json& description, std::string_view vocabulary,
                          const std::filesystem::path& file) {
   const std::string source = file.string();
   const text::TokenizerOptions options{
@@ -217,12 +217,12 @@ PretrainedModel model_of(const nlohmann::json& description, std::string_view voc
                     .vocabulary_file = file});
 }
 
-PackOptions options_of(const nlohmann::json& description, const std::string& device) {
+PackOptions options_of(const formats::Json& description, const std::string& device) {
   const bool is_bf16 = description["precision"] == name_of(DType::kBF16);
   return {.device = device, .precision = is_bf16 ? DType::kBF16 : DType::kF32};
 }
 
-void check_processor(const nlohmann::json& description, const PackOptions& options,
+void check_processor(const formats::Json& description, const PackOptions& options,
                      const std::filesystem::path& file) {
   const ops::PackWeightAttributes here = weight_packing(options);
   const auto columns = description["panel_columns"].get<int64_t>();
@@ -307,7 +307,7 @@ std::string PackedModel::description() const {
   const std::string config_text = checkpoints::hugging_face_config_text(config(), head());
   const ops::PackWeightAttributes packing = weight_packing(options_);
   const text::TokenizerOptions& rules = tokenizer().options();
-  return formats::json_line({{"config", nlohmann::ordered_json::parse(config_text)},
+  return formats::json_line({{"config", formats::Json::parse(config_text)},
                              {"profile", text::profile_name(rules.profile)},
                              {"lower_case", rules.lower_case},
                              {"strip_accents", rules.strips_accents()},
@@ -350,7 +350,7 @@ void PackedModel::check_weights(const std::string& table) const {
   const plan::Program program = program_of(graph(kSomeShape), options_);
   const auto arena = static_cast<size_t>(plan::Arena::kParameters);
   const auto bytes = static_cast<uint64_t>(program.arena_bytes[arena]);
-  if (bytes != weights_->bytes() || table != nlohmann::json(table_of(program)).dump()) {
+  if (bytes != weights_->bytes() || table != formats::Json(table_of(program)).dump()) {
     throw_user_error(
         "{}: its weights are laid out for another version: make it again with cloze "
         "compile",
@@ -363,7 +363,7 @@ PackedModel PackedModel::open(const std::filesystem::path& file, const std::stri
   const RawHeader header = read_header(mapped, file);
   const std::string_view text = mapped.text().substr(kHeaderBytes);
   try {
-    const nlohmann::json description =
+    const formats::Json description =
         parse_description(text.substr(0, header.description_bytes), file);
     const PackOptions options = options_of(description, device);
     check_processor(description, options, file);
@@ -373,7 +373,7 @@ PackedModel PackedModel::open(const std::filesystem::path& file, const std::stri
     made.weights_ = read_weights(mapped, header, engine::device_named(device), file);
     made.check_weights(description["weights"].dump());
     return made;
-  } catch (const nlohmann::json::exception&) {
+  } catch (const formats::JsonError&) {
     throw_damaged(file, "the description has values of the wrong kind");
   }
 }

@@ -74,7 +74,7 @@ TEST_F(PackedModelTest, HoldsWhatTheFolderHolds) {
 // Google's bert_config.json never does.
 TEST_F(PackedModelTest, OpensAModelWhoseConfigurationNamesNoHead) {
   const std::filesystem::path config = folder_.path() / "config.json";
-  nlohmann::json json = formats::read_json_file(config);
+  formats::Json json = formats::read_json_file(config);
   json.erase("architectures");
   json.erase("id2label");
   platform::write_file_atomically(config, json.dump());

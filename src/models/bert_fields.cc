@@ -75,9 +75,9 @@ constexpr ActivationRow kActivations[] = {{"gelu", Activation::kGeluErf},
 
 std::span<const BertField> bert_fields() { return kFields; }
 
-nlohmann::ordered_json field_value(const BertConfig& config, const BertField& field) {
+formats::Json field_value(const BertConfig& config, const BertField& field) {
   return std::visit(
-      [&](auto member) -> nlohmann::ordered_json {
+      [&](auto member) -> formats::Json {
         if constexpr (std::is_same_v<decltype(member), Activation BertConfig::*>) {
           return activation_name(config.*member);
         } else {
@@ -88,7 +88,7 @@ nlohmann::ordered_json field_value(const BertConfig& config, const BertField& fi
 }
 
 std::string field_text(const BertConfig& config, const BertField& field) {
-  const nlohmann::ordered_json value = field_value(config, field);
+  const formats::Json value = field_value(config, field);
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 

@@ -2,13 +2,13 @@
 // its rows. To add a field, add the member (bert_config.h) and a row.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "formats/json.h"
 #include "models/bert_config.h"
 
 namespace cloze::models {
@@ -38,7 +38,7 @@ struct BertField {
 // In the order of config.json.
 std::span<const BertField> bert_fields();
 
-nlohmann::ordered_json field_value(const BertConfig& config, const BertField& field);
+formats::Json field_value(const BertConfig& config, const BertField& field);
 // As a message says it: text without quotes.
 std::string field_text(const BertConfig& config, const BertField& field);
 

@@ -10,9 +10,9 @@ namespace {
 // Answers each text with its length; refuses "bad", fails on "broken", and has diverged on "odd".
 struct LengthModel {
   std::vector<size_t> batches;
-  std::vector<nlohmann::ordered_json> operator()(std::span<const Input> inputs) {
+  std::vector<formats::Json> operator()(std::span<const Input> inputs) {
     batches.push_back(inputs.size());
-    std::vector<nlohmann::ordered_json> outputs;
+    std::vector<formats::Json> outputs;
     for (const Input& input : inputs) {
       if (input.first == "bad") throw_user_error("\"bad\" cannot be measured");
       if (input.first == "broken") throw_environment_error("no memory");
@@ -49,7 +49,7 @@ TEST(AnswerEach, ABadInputSpoilsOnlyItself) {
     for (size_t i = 0; i < 7; ++i) {
       const bool is_bad = i == bad || i == 6;
       EXPECT_EQ(outputs[i].error, is_bad ? "\"bad\" cannot be measured" : "") << i;
-      EXPECT_EQ(outputs[i].value, is_bad ? nlohmann::ordered_json() : nlohmann::ordered_json(2));
+      EXPECT_EQ(outputs[i].value, is_bad ? formats::Json() : formats::Json(2));
     }
   }
 }
@@ -66,7 +66,7 @@ TEST(AnswerEach, AnInputThatTheModelFailsOnSpoilsOnlyItself) {
 TEST(AnswerEach, OtherErrorsPassThrough) {
   LengthModel model;
   EXPECT_THROW(answer_each(std::ref(model), inputs_of({"a", "broken"})), EnvironmentError);
-  const Handler forgets = [](auto) { return std::vector<nlohmann::ordered_json>(); };
+  const Handler forgets = [](auto) { return std::vector<formats::Json>(); };
   EXPECT_THROW(answer_each(forgets, inputs_of({"a"})), InternalError);
 }
 

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "formats/json.h"
 
 namespace cloze::serve {
 
@@ -23,7 +24,7 @@ struct Input {
 
 // One output per input, in order. UserError when any input is a bad one, before it computes;
 // DataError when the model is at fault (its logits are not finite).
-using Handler = std::function<std::vector<nlohmann::ordered_json>(std::span<const Input> inputs)>;
+using Handler = std::function<std::vector<formats::Json>(std::span<const Input> inputs)>;
 
 struct Endpoint {
   std::string path;          // "/answer"

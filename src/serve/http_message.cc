@@ -66,7 +66,7 @@ bool is_token(std::string_view name) {
   return !name.empty() && name.find_first_not_of(kTokenBytes) == name.npos;
 }
 
-Response json_response(const nlohmann::ordered_json& value) {
+Response json_response(const formats::Json& value) {
   return {.body = formats::json_line(value) + "\n"};
 }
 

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "formats/json.h"
 
 namespace cloze::serve {
 
@@ -38,7 +39,7 @@ struct Response {
 // Whether it may be the name of a field: RFC 9110, section 5.6.2.
 bool is_token(std::string_view name);
 
-Response json_response(const nlohmann::ordered_json& value);
+Response json_response(const formats::Json& value);
 // {"error": message}
 Response error_response(int status, std::string_view message);
 // The same with status 503, and when to try again.

@@ -11,7 +11,7 @@
 namespace cloze::serve {
 namespace {
 
-using nlohmann::ordered_json;
+using formats::Json;
 
 // The candidates of a blank are the first in an order over the whole vocabulary, which their
 // probabilities refer to: they are listed for the largest top_k of all requests, and cut for each.
@@ -26,12 +26,12 @@ std::span<const T> at_most(const std::vector<T>& list, int64_t count) {
   return std::span(list).first(std::min<size_t>(list.size(), static_cast<size_t>(count)));
 }
 
-std::vector<ordered_json> fill(tasks::MaskFiller& filler, std::span<const Input> inputs) {
+std::vector<Json> fill(tasks::MaskFiller& filler, std::span<const Input> inputs) {
   std::vector<std::string> texts;
   for (const Input& input : inputs) texts.push_back(input.first);
-  std::vector<ordered_json> outputs(inputs.size(), {{"blanks", ordered_json::array()}});
+  std::vector<Json> outputs(inputs.size(), {{"blanks", Json::array()}});
   for (const tasks::Blank& blank : filler.fill(texts, largest_top_k(inputs))) {
-    ordered_json candidates = ordered_json::array();
+    Json candidates = Json::array();
     for (const auto& candidate : at_most(blank.candidates, inputs[blank.text].top_k)) {
       candidates.push_back({{"token", candidate.token}, {"probability", candidate.probability}});
     }
@@ -41,13 +41,13 @@ std::vector<ordered_json> fill(tasks::MaskFiller& filler, std::span<const Input>
   return outputs;
 }
 
-std::vector<ordered_json> answer(tasks::QuestionAnswerer& answerer, std::span<const Input> inputs,
-                                 const ServingOptions& options) {
+std::vector<Json> answer(tasks::QuestionAnswerer& answerer, std::span<const Input> inputs,
+                         const ServingOptions& options) {
   std::vector<tasks::QuestionAndContext> questions;
   for (const Input& input : inputs) {
     questions.push_back({input.first, input.second, input.top_k});
   }
-  std::vector<ordered_json> outputs;
+  std::vector<Json> outputs;
   for (const tasks::Answers& answers :
        answerer.answer(questions, {.may_have_no_answer = options.may_have_no_answer})) {
     outputs.push_back(tasks::answers_json(answers));
@@ -55,11 +55,10 @@ std::vector<ordered_json> answer(tasks::QuestionAnswerer& answerer, std::span<co
   return outputs;
 }
 
-std::vector<ordered_json> classify(tasks::TextClassifier& classifier,
-                                   std::span<const Input> inputs) {
+std::vector<Json> classify(tasks::TextClassifier& classifier, std::span<const Input> inputs) {
   std::vector<tasks::TextAndPair> texts;
   for (const Input& input : inputs) texts.push_back({input.first, input.second});
-  std::vector<ordered_json> outputs;
+  std::vector<Json> outputs;
   for (const tasks::Classification& one : classifier.classify(texts)) {
     outputs.push_back(tasks::classification_json(one, classifier.head().is_regression()));
   }
@@ -119,15 +118,15 @@ std::string name_of(const std::filesystem::path& path) {
   return name.starts_with("checkpoint-") && !run.empty() ? run + "/" + name : name;
 }
 
-ordered_json describe(const inference::PretrainedModel& model, const std::string& name) {
+Json describe(const inference::PretrainedModel& model, const std::string& name) {
   const models::BertConfig& config = model.config;
-  ordered_json description = {{"name", name.empty() ? name_of(model.path) : name},
-                              {"head", head_name(model.head.kind)},
-                              {"layers", config.num_hidden_layers},
-                              {"hidden_size", config.hidden_size},
-                              {"attention_heads", config.num_attention_heads},
-                              {"positions", config.max_position_embeddings},
-                              {"vocabulary", model.tokenizer.vocabulary().size()}};
+  Json description = {{"name", name.empty() ? name_of(model.path) : name},
+                      {"head", head_name(model.head.kind)},
+                      {"layers", config.num_hidden_layers},
+                      {"hidden_size", config.hidden_size},
+                      {"attention_heads", config.num_attention_heads},
+                      {"positions", config.max_position_embeddings},
+                      {"vocabulary", model.tokenizer.vocabulary().size()}};
   if (model.head.kind == models::HeadKind::kSequenceClassification) {
     description["labels"] = model.head.labels;
   }
@@ -139,7 +138,7 @@ ordered_json describe(const inference::PretrainedModel& model, const std::string
 ServedModel serve_model(const std::shared_ptr<const inference::PackedModel>& model,
                         const ServingOptions& options) {
   const Endpoint endpoint = endpoint_of(model, options);
-  ordered_json description = describe(model->pretrained(), options.model_name);
+  Json description = describe(model->pretrained(), options.model_name);
   const auto example = page_example(endpoint, model->pretrained().path);
   if (example) description["example"] = *example;
   return {.description = std::move(description), .endpoints = {endpoint}};

@@ -17,10 +17,10 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "formats/json.h"
 #include "inference/packed_model.h"
 #include "serve/endpoint.h"
 
@@ -33,7 +33,7 @@ struct ServingOptions {
 };
 
 struct ServedModel {
-  nlohmann::ordered_json description;  // for GET /model
+  formats::Json description;  // for GET /model
   std::vector<Endpoint> endpoints;
 };
 

@@ -16,7 +16,7 @@ namespace cloze::serve {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
+using formats::Json;
 
 constexpr const char* kVocabulary =
     "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ntown\nriver\nlies\non\na\n.\n";
@@ -73,10 +73,10 @@ class MadeUpModel {
   const fs::path folder_ = fs::path(testing::TempDir()) / "model_endpoints_test";
 };
 
-double sum_of_probabilities(const ordered_json& list) {
+double sum_of_probabilities(const Json& list) {
   double sum = 0.0;
   double last = 1.0;
-  for (const ordered_json& one : list) {
+  for (const Json& one : list) {
     const auto probability = one.at("probability").get<double>();
     EXPECT_LE(probability, last);  // the most probable first
     last = probability;
@@ -97,7 +97,7 @@ TEST(ModelEndpoints, APretrainedModelFillsBlanks) {
   const auto outputs = model.endpoints[0].handler(inputs);
   ASSERT_EQ(outputs.size(), 2u);
   ASSERT_EQ(outputs[0].at("blanks").size(), 2u);
-  const ordered_json& candidates = outputs[0]["blanks"][1]["candidates"];
+  const Json& candidates = outputs[0]["blanks"][1]["candidates"];
   EXPECT_EQ(candidates.size(), 12u);
   EXPECT_NEAR(sum_of_probabilities(candidates), 1.0, 1e-9);
   EXPECT_EQ(outputs[1]["blanks"][0]["candidates"].size(), 2u);
@@ -118,10 +118,10 @@ TEST(ModelEndpoints, AModelForQuestionsAnswersThem) {
   EXPECT_EQ(model.endpoints[0].path, "/answer");
   const std::string context = "the town lies on the river .";
   const std::vector<Input> inputs = {{.first = "the town ?", .second = context, .top_k = 3}};
-  const ordered_json answers = model.endpoints[0].handler(inputs)[0].at("answers");
+  const Json answers = model.endpoints[0].handler(inputs)[0].at("answers");
   ASSERT_EQ(answers.size(), 3u);
   EXPECT_LE(sum_of_probabilities(answers), 1.0);
-  for (const ordered_json& one : answers) {
+  for (const Json& one : answers) {
     const auto start = one.at("start").get<size_t>(), end = one.at("end").get<size_t>();
     EXPECT_EQ(one.at("text"), context.substr(start, end - start));
   }
@@ -136,7 +136,7 @@ TEST(ModelEndpoints, AnAnswerIsTheSameWhoeverSharesTheBatch) {
       .first = "a river ?", .second = "the river lies on the town .", .top_k = 100};
   const auto alone = model.endpoints[0].handler(std::vector<Input>{asked})[0].at("answers");
   const auto together = model.endpoints[0].handler(std::vector<Input>{asked, neighbour});
-  const ordered_json& beside = together[0].at("answers");
+  const Json& beside = together[0].at("answers");
   EXPECT_GT(together[1].at("answers").size(), 20u);
   ASSERT_EQ(beside.size(), alone.size());
   for (size_t i = 0; i < alone.size(); ++i) {
@@ -151,9 +151,9 @@ TEST(ModelEndpoints, ThereMayBeNoAnswer) {
   const std::vector<Input> inputs = {{.first = "the town ?", .second = "the river .", .top_k = 9}};
   const auto has_none = [&](bool may_have_no_answer) {
     const ServedModel model = made_up.serve(may_have_no_answer);
-    const ordered_json answers = model.endpoints[0].handler(inputs)[0].at("answers");
+    const Json answers = model.endpoints[0].handler(inputs)[0].at("answers");
     return std::any_of(answers.begin(), answers.end(),
-                       [](const ordered_json& one) { return one.at("text") == ""; });
+                       [](const Json& one) { return one.at("text") == ""; });
   };
   EXPECT_FALSE(has_none(false));
   EXPECT_TRUE(has_none(true));
@@ -163,7 +163,7 @@ TEST(ModelEndpoints, AClassifierNamesItsClasses) {
   const MadeUpModel made_up(
       {.kind = models::HeadKind::kSequenceClassification, .labels = {"no", "maybe", "yes"}});
   const ServedModel model = made_up.serve();
-  EXPECT_EQ(model.description.at("labels"), ordered_json({"no", "maybe", "yes"}));
+  EXPECT_EQ(model.description.at("labels"), Json({"no", "maybe", "yes"}));
   ASSERT_EQ(model.endpoints.size(), 1u);
   EXPECT_EQ(model.endpoints[0].path, "/classify");
   const std::vector<Input> inputs = {{.first = "the town"}, {.first = "the town", .second = "a"}};
@@ -196,7 +196,7 @@ TEST(ModelEndpoints, WhatWasCutIsSaid) {
       {.kind = models::HeadKind::kSequenceClassification, .labels = {"no", "yes"}});
   const std::vector<Input> texts = {{.first = words, .second = "a river"}, {.first = "a"}};
   const auto classes = classifier.serve().endpoints[0].handler(texts);
-  EXPECT_EQ(classes[0].at("truncated"), ordered_json({{"tokens", 72}, {"kept", 29}}));
+  EXPECT_EQ(classes[0].at("truncated"), Json({{"tokens", 72}, {"kept", 29}}));
   EXPECT_FALSE(classes[1].contains("truncated"));
 }
 

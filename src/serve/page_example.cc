@@ -14,7 +14,7 @@ namespace cloze::serve {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
+using formats::Json;
 
 struct Example {
   std::string first, second;  // as an Input has them
@@ -47,25 +47,23 @@ std::optional<Example> stored_example(const fs::path& file, const Endpoint& endp
   if (!fs::is_regular_file(file, unknown)) return std::nullopt;
   const auto stored = formats::parse_json(platform::read_file(file));
   if (!stored || !stored->is_object()) return std::nullopt;
-  const auto text = [](const auto& object, const std::string& name) {
-    const auto found = object.find(name);
-    return found != object.end() && found->is_string() ? found->template get<std::string>() : "";
+  const auto text = [](const Json& object, const std::string& name) {
+    const Json* found = object.find(name);
+    return found && found->is_string() ? found->get<std::string>() : "";
   };
-  const auto input = stored->value("input", nlohmann::json::object());
+  const auto input = stored->value("input", formats::Json::object());
   if (!input.is_object()) return std::nullopt;
   return Example{text(input, endpoint.first_field), text(input, endpoint.second_field),
                  text(*stored, "answer")};
 }
 
 // The answer, word or class that an output has first.
-std::string best_of(const ordered_json& output) {
-  const auto first = [](const ordered_json& list) {
-    return list.empty() ? ordered_json::object() : list.front();
-  };
+std::string best_of(const Json& output) {
+  const auto first = [](const Json& list) { return list.empty() ? Json::object() : list.front(); };
   if (output.contains("answers")) return first(output["answers"]).value("text", "");
   if (output.contains("classes")) return first(output["classes"]).value("label", "");
-  const ordered_json blank = first(output.value("blanks", ordered_json::array()));
-  return first(blank.value("candidates", ordered_json::array())).value("token", "");
+  const Json blank = first(output.value("blanks", Json::array()));
+  return first(blank.value("candidates", Json::array())).value("token", "");
 }
 
 bool is_answered_right(const Endpoint& endpoint, const Example& example) {
@@ -82,7 +80,7 @@ bool is_answered_right(const Endpoint& endpoint, const Example& example) {
 
 }  // namespace
 
-std::optional<ordered_json> page_example(const Endpoint& endpoint, const fs::path& model) {
+std::optional<Json> page_example(const Endpoint& endpoint, const fs::path& model) {
   std::vector<Example> examples;
   const fs::path whole = fs::weakly_canonical(model);
   for (const fs::path& folder : {whole, whole.parent_path()}) {
@@ -93,7 +91,7 @@ std::optional<ordered_json> page_example(const Endpoint& endpoint, const fs::pat
   std::ranges::move(known_examples(endpoint.path), std::back_inserter(examples));
   for (const Example& one : examples) {
     if (one.answer.empty() || !is_answered_right(endpoint, one)) continue;
-    ordered_json input = {{endpoint.first_field, one.first}};
+    Json input = {{endpoint.first_field, one.first}};
     if (!one.second.empty()) input[endpoint.second_field] = one.second;
     return input;
   }

@@ -9,15 +9,15 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "formats/json.h"
 #include "serve/endpoint.h"
 
 namespace cloze::serve {
 
 // The input as a request has it; nothing when the model answers none of the examples right.
-std::optional<nlohmann::ordered_json> page_example(const Endpoint& endpoint,
-                                                   const std::filesystem::path& model);
+std::optional<formats::Json> page_example(const Endpoint& endpoint,
+                                          const std::filesystem::path& model);
 
 }  // namespace cloze::serve

@@ -12,7 +12,7 @@ namespace cloze::serve {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
+using formats::Json;
 
 // Models that give one answer to everything.
 Endpoint answering(const std::string& answer) {
@@ -20,15 +20,15 @@ Endpoint answering(const std::string& answer) {
           .first_field = "question",
           .second_field = "context",
           .handler = [answer](std::span<const Input> inputs) {
-            return std::vector<ordered_json>(
-                inputs.size(), {{"answers", {{{"text", answer}, {"probability", 1.0}}}}});
+            return std::vector<Json>(inputs.size(),
+                                     {{"answers", {{{"text", answer}, {"probability", 1.0}}}}});
           }};
 }
 Endpoint filling(const std::string& word) {
   return {.path = "/fill", .first_field = "text", .handler = [word](std::span<const Input> inputs) {
-            const ordered_json candidates = {{{"token", word}, {"probability", 1.0}}};
-            return std::vector<ordered_json>(
-                inputs.size(), {{"blanks", {{{"start", 0}, {"candidates", candidates}}}}});
+            const Json candidates = {{{"token", word}, {"probability", 1.0}}};
+            return std::vector<Json>(inputs.size(),
+                                     {{"blanks", {{{"start", 0}, {"candidates", candidates}}}}});
           }};
 }
 Endpoint classifying(const std::string& label) {
@@ -36,8 +36,8 @@ Endpoint classifying(const std::string& label) {
           .first_field = "text",
           .second_field = "text_pair",
           .handler = [label](std::span<const Input> inputs) {
-            return std::vector<ordered_json>(
-                inputs.size(), {{"classes", {{{"label", label}, {"probability", 1.0}}}}});
+            return std::vector<Json>(inputs.size(),
+                                     {{"classes", {{{"label", label}, {"probability", 1.0}}}}});
           }};
 }
 
@@ -45,7 +45,7 @@ class PageExample : public testing::Test {
  protected:
   void SetUp() override { fs::create_directories(checkpoint_); }
   void TearDown() override { fs::remove_all(run_); }
-  std::optional<ordered_json> example(const Endpoint& endpoint) const {
+  std::optional<Json> example(const Endpoint& endpoint) const {
     return page_example(endpoint, checkpoint_);
   }
   void store(const fs::path& folder, const std::string& text) const {
@@ -62,20 +62,18 @@ TEST_F(PageExample, IsOneThatTheModelAnswersRight) {
   EXPECT_EQ(year->at("question"), "In which year was New Stavewick founded?");
   EXPECT_NE(year->at("context").get<std::string>().find("since 1775"), std::string::npos);
   EXPECT_FALSE(example(answering("a bridge")));
-  EXPECT_EQ(*example(filling("France")),
-            ordered_json({{"text", "Paris is the capital of [MASK]."}}));
-  EXPECT_EQ(*example(filling("piglet")),
-            ordered_json({{"text", "On Friday the sow had a [MASK]."}}));
+  EXPECT_EQ(*example(filling("France")), Json({{"text", "Paris is the capital of [MASK]."}}));
+  EXPECT_EQ(*example(filling("piglet")), Json({{"text", "On Friday the sow had a [MASK]."}}));
   EXPECT_FALSE(example(filling("the")));
   EXPECT_FALSE(example(classifying("1")));
 }
 
 TEST_F(PageExample, OfTheModelsOwnDataComesFirst) {
   store(run_, R"({"input": {"text": "ein Film", "text_pair": "gut"}, "answer": "1"})");
-  EXPECT_EQ(*example(classifying("1")), ordered_json({{"text", "ein Film"}, {"text_pair", "gut"}}));
+  EXPECT_EQ(*example(classifying("1")), Json({{"text", "ein Film"}, {"text_pair", "gut"}}));
   EXPECT_FALSE(example(classifying("0")));
   store(checkpoint_, R"({"input": {"text": "zwei"}, "answer": "1"})");
-  EXPECT_EQ(*example(classifying("1")), ordered_json({{"text", "zwei"}}));
+  EXPECT_EQ(*example(classifying("1")), Json({{"text", "zwei"}}));
 }
 
 TEST_F(PageExample, ThatCannotBeReadIsNone) {
@@ -87,7 +85,7 @@ TEST_F(PageExample, ThatCannotBeReadIsNone) {
 
 TEST_F(PageExample, IsNoneForAModelThatFails) {
   Endpoint endpoint = filling("");
-  endpoint.handler = [](std::span<const Input>) -> std::vector<ordered_json> {
+  endpoint.handler = [](std::span<const Input>) -> std::vector<Json> {
     throw_data_error("the logits are not finite numbers");
   };
   EXPECT_FALSE(example(endpoint));

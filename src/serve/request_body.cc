@@ -13,7 +13,7 @@
 namespace cloze::serve {
 namespace {
 
-using nlohmann::json;
+using formats::Json;
 
 constexpr size_t kQuotedBytes = 40;  // of what a client sent, in an error
 
@@ -34,7 +34,7 @@ std::string fields_of(const Endpoint& endpoint) {
   return names;
 }
 
-void check_names(const json& object, const Endpoint& endpoint) {
+void check_names(const Json& object, const Endpoint& endpoint) {
   for (const auto& [name, value] : object.items()) {
     const bool is_known = name == endpoint.first_field ||
                           (name == endpoint.second_field && !name.empty()) ||
@@ -46,13 +46,13 @@ void check_names(const json& object, const Endpoint& endpoint) {
   }
 }
 
-std::string text_field(const json& object, const std::string& name, const Limits& limits) {
+std::string text_field(const Json& object, const std::string& name, const Limits& limits) {
   const auto found = object.find(name);
-  if (found == object.end()) refuse(400, "\"{}\" is missing; give it a text", name);
+  if (!found) refuse(400, "\"{}\" is missing; give it a text", name);
   if (!found->is_string()) {
     refuse(400, "\"{}\" is {}; give it a text in quotes", name, found->type_name());
   }
-  const auto& text = found->get_ref<const std::string&>();
+  auto text = found->get<std::string>();
   if (std::ssize(text) > limits.text_bytes) {
     refuse(413, "\"{}\" has {} bytes, more than {}; shorten it", name, text.size(),
            limits.text_bytes);
@@ -60,15 +60,16 @@ std::string text_field(const json& object, const std::string& name, const Limits
   return text;
 }
 
-int64_t top_k_of(const json& object, const Limits& limits) {
+int64_t top_k_of(const Json& object, const Limits& limits) {
   const auto found = object.find("top_k");
-  if (found == object.end()) return std::min(Input{}.top_k, limits.top_k);
-  const bool is_in_range = found->is_number_integer() && *found >= 1 && *found <= limits.top_k;
+  if (!found) return std::min(Input{}.top_k, limits.top_k);
+  const int64_t top_k = found->is_number_unsigned() ? found->get<int64_t>() : 0;
+  const bool is_in_range = top_k >= 1 && top_k <= limits.top_k;
   if (!is_in_range) refuse(400, "\"top_k\" is not a whole number from 1 to {}", limits.top_k);
-  return found->get<int64_t>();
+  return top_k;
 }
 
-Input input_of(const json& object, const Endpoint& endpoint, const Limits& limits) {
+Input input_of(const Json& object, const Endpoint& endpoint, const Limits& limits) {
   if (!object.is_object()) {
     refuse(400, "an input is {}; give an object with {}", object.type_name(), fields_of(endpoint));
   }
@@ -95,8 +96,8 @@ void check_candidates(std::span<const Input> inputs, const Endpoint& endpoint,
          limits.queue.batch_candidates, fmt::join(advice, ", or "));
 }
 
-RequestBody list_of(const json& body, const Endpoint& endpoint, const Limits& limits) {
-  const json& list = body.at("inputs");
+RequestBody list_of(const Json& body, const Endpoint& endpoint, const Limits& limits) {
+  const Json& list = body.at("inputs");
   if (body.size() != 1) {
     refuse(400, "\"inputs\" must be the only field; put the others into each input");
   }
@@ -109,7 +110,7 @@ RequestBody list_of(const json& body, const Endpoint& endpoint, const Limits& li
            limits.inputs_per_request);
   }
   RequestBody request{.is_list = true};
-  for (const json& object : list) {
+  for (const Json& object : list) {
     std::string& error = request.errors.emplace_back();
     try {
       request.inputs.push_back(input_of(object, endpoint, limits));
@@ -122,7 +123,7 @@ RequestBody list_of(const json& body, const Endpoint& endpoint, const Limits& li
 }
 
 RequestBody body_of(std::string_view text, const Endpoint& endpoint, const Limits& limits) {
-  const Result<json> parsed = formats::parse_json(text);
+  const Result<Json> parsed = formats::parse_json(text);
   if (!parsed) {
     const formats::TextPosition at = formats::position_at(text, parsed.error().offset);
     refuse(400, "the body is not JSON: line {}, column {}: {}", at.line, at.column,

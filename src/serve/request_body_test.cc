@@ -31,7 +31,7 @@ std::string refused(const std::string& text, const Endpoint& endpoint = kAnswer)
   const auto result = parse_request_body(text, endpoint, kLimits);
   const auto* error = std::get_if<Response>(&result);
   if (error == nullptr) return "taken";
-  const auto body = nlohmann::json::parse(error->body);
+  const auto body = formats::Json::parse(error->body);
   return fmt::format("{} {}", error->status, body.at("error").get<std::string>());
 }
 

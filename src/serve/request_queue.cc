@@ -14,10 +14,10 @@ namespace {
 void append_answers(const Handler& handler, std::span<const Input> inputs,
                     std::vector<Output>& outputs) {
   try {
-    std::vector<nlohmann::ordered_json> values = handler(inputs);
+    std::vector<formats::Json> values = handler(inputs);
     CLOZE_CHECK(values.size() == inputs.size(), "{} outputs for {} inputs", values.size(),
                 inputs.size());
-    for (nlohmann::ordered_json& value : values) outputs.push_back({.value = std::move(value)});
+    for (formats::Json& value : values) outputs.push_back({.value = std::move(value)});
   } catch (const UserError& error) {
     if (inputs.size() == 1) {
       const bool is_models_fault = dynamic_cast<const DataError*>(&error) != nullptr;

@@ -22,7 +22,7 @@
 namespace cloze::serve {
 
 struct Output {
-  nlohmann::ordered_json value;
+  formats::Json value;
   std::string error = "";        // what is wrong with the input; "" when there is a value
   bool is_models_fault = false;  // the error is of the model, which took the input
 };

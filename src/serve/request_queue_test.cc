@@ -18,8 +18,8 @@ std::vector<Input> texts(size_t count, const std::string& text = "x") {
   return std::vector<Input>(count, Input{.first = text});
 }
 
-std::vector<nlohmann::ordered_json> echo(std::span<const Input> inputs) {
-  std::vector<nlohmann::ordered_json> outputs;
+std::vector<formats::Json> echo(std::span<const Input> inputs) {
+  std::vector<formats::Json> outputs;
   for (const Input& input : inputs) outputs.push_back(input.first);
   return outputs;
 }
@@ -97,7 +97,7 @@ TEST(RequestQueue, CandidatesOfABatchAreLimited) {
 }
 
 TEST(RequestQueue, NoMemoryForABatchIsSaidInWords) {
-  const Handler handler = [](std::span<const Input>) -> std::vector<nlohmann::ordered_json> {
+  const Handler handler = [](std::span<const Input>) -> std::vector<formats::Json> {
     throw std::bad_alloc();
   };
   RequestQueue queue(handler, {});

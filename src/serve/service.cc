@@ -15,7 +15,7 @@
 namespace cloze::serve {
 namespace {
 
-using nlohmann::ordered_json;
+using formats::Json;
 
 constexpr std::array<std::string_view, 4> kPages = {"/", "/health", "/metrics", "/model"};
 constexpr std::array<std::string_view, 3> kModelPaths = {"/answer", "/classify", "/fill"};
@@ -45,14 +45,14 @@ std::optional<int64_t> parse_length(std::string_view text) {
   return text.starts_with('-') ? std::nullopt : number_in<int64_t>(text);
 }
 
-ordered_json json_of(Output output) {
+Json json_of(Output output) {
   if (output.is_models_fault) return {{"error", kModelFailed + output.error}};
   if (!output.error.empty()) return {{"error", std::move(output.error)}};
   return std::move(output.value);
 }
 
 // Every reply says whose it is.
-Response reply_of(ordered_json reply, const Service::Options& options) {
+Response reply_of(Json reply, const Service::Options& options) {
   reply["model"] = options.model.at("name");
   return json_response(reply);
 }
@@ -60,7 +60,7 @@ Response reply_of(ordered_json reply, const Service::Options& options) {
 Response list_response(std::vector<Output> outputs, const std::vector<std::string>& errors,
                        const Service::Options& options) {
   const bool has_failed = std::ranges::any_of(outputs, &Output::is_models_fault);
-  ordered_json list = ordered_json::array();
+  Json list = Json::array();
   auto next = outputs.begin();
   for (const std::string& error : errors) {
     list.push_back(error.empty() ? json_of(std::move(*next++)) : json_of(Output{.error = error}));
@@ -109,7 +109,7 @@ Response response_or_failure(QueueReply reply, const RequestBody& asked,
   }
 }
 
-ordered_json json_of(const Limits& limits) {
+Json json_of(const Limits& limits) {
   return {{"header_bytes", limits.header_bytes},
           {"body_bytes", limits.body_bytes},
           {"text_bytes", limits.text_bytes},
@@ -178,11 +178,10 @@ std::optional<Response> refuse_path(const RequestHead& head,
     std::string offered;
     for (const Endpoint& endpoint : endpoints) offered += " " + endpoint.path;
     return error_response(
-        404,
-        contains(kModelPaths, head.path)
-            ? fmt::format("this model does not answer {}; it answers{}", head.path, offered)
-            : fmt::format("there is nothing at {}; there is{} and / /health /metrics /model",
-                          std::string_view(head.path).substr(0, kQuotedBytes), offered));
+        404, contains(kModelPaths, head.path)
+                 ? fmt::format("this model does not answer {}; it answers{}", head.path, offered)
+                 : fmt::format("there is nothing at {}; there is{} and / /health /metrics /model",
+                               std::string_view(head.path).substr(0, kQuotedBytes), offered));
   }
   const bool is_allowed =
       is_page ? head.method == "GET" || head.method == "HEAD" : head.method == "POST";
@@ -221,7 +220,7 @@ std::optional<Response> refuse_body(const RequestHead& head, const Limits& limit
 }
 
 Response model_description(const Service::Options& options) {
-  ordered_json endpoints = ordered_json::array();
+  Json endpoints = Json::array();
   for (const Endpoint& endpoint : options.endpoints) endpoints.push_back(endpoint.path);
   return json_response({{"model", options.model},
                         {"endpoints", std::move(endpoints)},

@@ -31,7 +31,7 @@ Response page_response();
 class Service {
  public:
   struct Options {
-    nlohmann::ordered_json model;  // what GET /model says of it; it has a "name"
+    formats::Json model;  // what GET /model says of it; it has a "name"
     std::vector<Endpoint> endpoints;
     Limits limits;
     bool is_loopback = true;  // then only requests to names of this machine are answered

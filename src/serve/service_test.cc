@@ -12,7 +12,7 @@ namespace {
 
 Service::Options echo_options() {
   const Handler echo = [](std::span<const Input> inputs) {
-    std::vector<nlohmann::ordered_json> outputs;
+    std::vector<formats::Json> outputs;
     for (const Input& input : inputs) {
       if (input.first == "bad") throw_user_error("\"bad\" is bad");
       if (input.first == "broken") throw_environment_error("no memory");
@@ -52,7 +52,7 @@ std::string refused(const Service& service, const RequestHead& head) {
   if (!response) return "";
   EXPECT_TRUE(response->closes_connection);
   return fmt::format("{} {}", response->status,
-                     nlohmann::json::parse(response->body).at("error").get<std::string>());
+                     formats::Json::parse(response->body).at("error").get<std::string>());
 }
 
 Response answered(Service& service, const RequestHead& head, const std::string& body = "") {
@@ -204,9 +204,9 @@ TEST(Service, ABadInputSpoilsOnlyItsOwnAnswer) {
 TEST(Service, SaysHowItIs) {
   Service service(echo_options());
   EXPECT_EQ(answered(service, get("/health")).body, "{\"status\":\"ok\"}\n");
-  const auto model = nlohmann::json::parse(answered(service, get("/model")).body);
+  const auto model = formats::Json::parse(answered(service, get("/model")).body);
   EXPECT_EQ(model.at("model").at("name"), "echo");
-  EXPECT_EQ(model.at("endpoints"), nlohmann::json({"/fill"}));
+  EXPECT_EQ(model.at("endpoints"), formats::Json({"/fill"}));
   EXPECT_EQ(model.at("limits").at("body_bytes"), 100);
   service.set_connection_count([] { return 4; });
   EXPECT_NE(answered(service, get("/metrics")).body.find("\ncloze_connections 4\n"),

@@ -49,9 +49,8 @@ std::vector<std::string> describe_runs(const std::vector<SeedScores>& runs) {
   return lines;
 }
 
-nlohmann::ordered_json seed_summary_json(const std::vector<SeedScores>& runs) {
-  nlohmann::ordered_json json{{"runs", nlohmann::ordered_json::array()},
-                              {"summary", nlohmann::ordered_json::object()}};
+formats::Json seed_summary_json(const std::vector<SeedScores>& runs) {
+  formats::Json json{{"runs", formats::Json::array()}, {"summary", formats::Json::object()}};
   for (const SeedScores& run : runs) {
     json["runs"].push_back({{"seed", run.seed}, {"scores", run.scores}});
   }
@@ -59,7 +58,7 @@ nlohmann::ordered_json seed_summary_json(const std::vector<SeedScores>& runs) {
     const auto best = std::ranges::max_element(values, {}, [](double value) {
       return std::isnan(value) ? -std::numeric_limits<double>::infinity() : value;
     });
-    nlohmann::ordered_json seed;
+    formats::Json seed;
     if (!std::isnan(*best)) seed = runs[best - values.begin()].seed;
     json["summary"][name] = {{"mean", mean_of(values)},
                              {"deviation", deviation_of(values)},
@@ -69,7 +68,7 @@ nlohmann::ordered_json seed_summary_json(const std::vector<SeedScores>& runs) {
   return json;
 }
 
-void write_page_example(const std::filesystem::path& folder, const nlohmann::ordered_json& input,
+void write_page_example(const std::filesystem::path& folder, const formats::Json& input,
                         const std::string& answer) {
   platform::write_file_atomically(folder / "example.json",
                                   formats::json_text({{"input", input}, {"answer", answer}}));

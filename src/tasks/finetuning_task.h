@@ -7,12 +7,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "data/dataset.h"
+#include "formats/json.h"
 #include "inference/inference_client.h"
 #include "models/bert_heads.h"
 #include "text/tokenizer.h"
@@ -35,7 +35,7 @@ std::vector<std::string> describe_runs(const std::vector<SeedScores>& runs);
 // {"runs": [{"seed": 1, "scores": {...}}, ...], "summary": {"RTE accuracy": {"mean", "deviation",
 // "best", "best_seed"}}}; the first of equal ones is the best. Both are null where no score is a
 // number.
-nlohmann::ordered_json seed_summary_json(const std::vector<SeedScores>& runs);
+formats::Json seed_summary_json(const std::vector<SeedScores>& runs);
 
 struct TaskOutput {
   std::function<void(const std::string&)> notice;  // a line on what was read, scored or written
@@ -69,7 +69,7 @@ class FinetuningTask {
 
 // Writes example.json: an input that the model answered right, and the answer, for the page of a
 // server of this model (serve/page_example.h).
-void write_page_example(const std::filesystem::path& folder, const nlohmann::ordered_json& input,
+void write_page_example(const std::filesystem::path& folder, const formats::Json& input,
                         const std::string& answer);
 
 // Notes how many tokens of a file's texts the model has no row for; nothing where it has all rows.

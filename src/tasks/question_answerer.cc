@@ -72,15 +72,15 @@ std::vector<Answer> answers_of(const SquadPrediction& prediction, int64_t top_k)
 
 }  // namespace
 
-nlohmann::ordered_json answers_json(const Answers& answers) {
-  auto list = nlohmann::ordered_json::array();
+formats::Json answers_json(const Answers& answers) {
+  auto list = formats::Json::array();
   for (const Answer& answer : answers.answers) {
     list.push_back({{"text", answer.text},
                     {"probability", answer.probability},
                     {"start", answer.start},
                     {"end", answer.end}});
   }
-  nlohmann::ordered_json reply = {{"answers", std::move(list)}};
+  formats::Json reply = {{"answers", std::move(list)}};
   add_truncation(reply, answers.question);
   return reply;
 }

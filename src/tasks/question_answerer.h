@@ -36,7 +36,7 @@ struct Answers {
 };
 
 // {"answers": [{"text", "probability", "start", "end"}, ...]}
-nlohmann::ordered_json answers_json(const Answers& answers);
+formats::Json answers_json(const Answers& answers);
 
 struct AnswerOptions {
   int64_t max_answer_length = 30;   // tokens

@@ -22,13 +22,12 @@ std::vector<ClassProbability> classes_of(std::span<const float> logits,
 
 }  // namespace
 
-nlohmann::ordered_json classification_json(const Classification& classification,
-                                           bool is_regression) {
-  nlohmann::ordered_json reply;
+formats::Json classification_json(const Classification& classification, bool is_regression) {
+  formats::Json reply;
   if (is_regression) {
     reply["value"] = classification.classes[0].value;
   } else {
-    auto list = nlohmann::ordered_json::array();
+    auto list = formats::Json::array();
     for (const ClassProbability& one : classification.classes) {
       list.push_back({{"label", one.label}, {"probability", one.value}});
     }

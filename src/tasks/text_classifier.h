@@ -4,11 +4,11 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "formats/json.h"
 #include "inference/inference_client.h"
 #include "tasks/truncation.h"
 
@@ -31,8 +31,7 @@ struct Classification {
 };
 
 // {"classes": [{"label", "probability"}, ...]}; of a model that predicts a number, {"value"}.
-nlohmann::ordered_json classification_json(const Classification& classification,
-                                           bool is_regression);
+formats::Json classification_json(const Classification& classification, bool is_regression);
 
 class TextClassifier {
  public:

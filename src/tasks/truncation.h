@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+
+#include "formats/json.h"
 
 namespace cloze::tasks {
 
@@ -14,7 +15,7 @@ struct Truncation {
 };
 
 // In the reply to an input that was cut: {..., "truncated": {"tokens": 600, "kept": 509}}.
-inline void add_truncation(nlohmann::ordered_json& reply, const Truncation& truncation) {
+inline void add_truncation(formats::Json& reply, const Truncation& truncation) {
   if (!truncation.is_cut()) return;
   reply["truncated"] = {{"tokens", truncation.tokens}, {"kept", truncation.kept}};
 }

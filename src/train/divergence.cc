@@ -4,10 +4,10 @@
 
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
+#include "formats/json.h"
 #include "train/tensor_norms.h"
 
 namespace cloze::train {
@@ -109,14 +109,16 @@ std::map<std::string, NamedNorm> overflows_in(TrainingStep& step) {
 
 // Of all ranks: a stage, or a part of the states, may be another's.
 std::map<std::string, NamedNorm> overflows_of_all(TrainingStep& step) {
-  nlohmann::json own = nlohmann::json::array();
+  formats::Json own = formats::Json::array();
   for (const auto& [parameter, where] : overflows_in(step)) {
     own.push_back({parameter, where.name, where.norm});
   }
   std::map<std::string, NamedNorm> all;
   for (const std::string& theirs : step.ranks().all_gather(own.dump())) {
-    for (const nlohmann::json& one : nlohmann::json::parse(theirs)) {
-      all.try_emplace(one[0], NamedNorm{one[1], one[2].is_null() ? 0.0 : one[2].get<double>()});
+    for (const formats::Json& one : formats::Json::parse(theirs)) {
+      all.try_emplace(
+          one[0].get<std::string>(),
+          NamedNorm{one[1].get<std::string>(), one[2].is_null() ? 0.0 : one[2].get<double>()});
     }
   }
   return all;

@@ -126,14 +126,15 @@ std::vector<TensorNorm> Training::shared_norms(double loss_scale) {
   std::vector<TensorNorm> norms = tensor_norms(step_.session(), loss_scale);
   if (!step_.is_divided()) return norms;
   const std::vector<bool> is_own = step_.own_gradients();
-  nlohmann::json own = nlohmann::json::array();
+  formats::Json own = formats::Json::array();
   for (size_t i = 0; i < norms.size(); ++i) {
     if (is_own[i]) own.push_back({norms[i].name, norms[i].weight, norms[i].gradient});
   }
   norms.clear();
   for (const std::string& theirs : step_.ranks().all_gather(own.dump())) {
-    for (const nlohmann::json& norm : nlohmann::json::parse(theirs)) {
-      norms.push_back({norm[0], formats::number_or_nan(norm[1]), formats::number_or_nan(norm[2])});
+    for (const formats::Json& norm : formats::Json::parse(theirs)) {
+      norms.push_back({norm[0].get<std::string>(), formats::number_or_nan(norm[1]),
+                       formats::number_or_nan(norm[2])});
     }
   }
   return norms;

@@ -47,8 +47,8 @@ void require_same_types(const graph::Graph& graph, const std::vector<feed::Wante
 std::vector<std::vector<std::string>> names_of_each(comm::Communicator& ranks,
                                                     const std::vector<std::string>& own) {
   std::vector<std::vector<std::string>> names;
-  for (const std::string& theirs : ranks.all_gather(nlohmann::json(own).dump())) {
-    names.push_back(nlohmann::json::parse(theirs).get<std::vector<std::string>>());
+  for (const std::string& theirs : ranks.all_gather(formats::Json(own).dump())) {
+    names.push_back(formats::Json::parse(theirs).get<std::vector<std::string>>());
   }
   return names;
 }
@@ -240,14 +240,14 @@ void Training::load(const OpenCheckpoint& checkpoint) {
 }
 
 void Training::require_same_run(const fs::path& checkpoint) {
-  nlohmann::json identity = run_identity(options_);
+  formats::Json identity = run_identity(options_);
   if (state_.identity.empty()) {
     notice_(fmt::format(
         "{} does not say what it was made with: it is not known whether batch, seed and data are "
         "the same",
         checkpoint.string()));
   }
-  nlohmann::json there = state_.identity, here = identity;
+  formats::Json there = state_.identity, here = identity;
   if (checkpoints::has_configuration(checkpoint)) {
     there[kGroupBert] = is_groupbert(checkpoint);
     here[kGroupBert] = options_.step.model.groupbert;
@@ -298,12 +298,12 @@ bool Training::is_copy(int64_t step, const fs::path& checkpoint) const {
 // The first rank's folder is the run's: what is in it decides for all. Those of the others hold
 // nothing but logs.
 void Training::take_folder(const fs::path& checkpoint) {
-  nlohmann::json found = {false, false};
+  formats::Json found = {false, false};
   if (is_first_rank()) {
     adopt_best(checkpoint);
     found = {is_in_own_folder(checkpoint), state_.best_metric.has_value()};
   }
-  const auto first = nlohmann::json::parse(step_.ranks().all_gather(found.dump()).front());
+  const auto first = formats::Json::parse(step_.ranks().all_gather(found.dump()).front());
   if (first[0].get<bool>()) last_saved_step_ = state_.step;
   if (!first[1].get<bool>()) state_.best_metric.reset();
 }

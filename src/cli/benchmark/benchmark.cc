@@ -66,10 +66,10 @@ void print_list(const BenchmarkTable& table) {
 }
 
 // What its configuration says, in our names.
-nlohmann::ordered_json configured(const fs::path& file) {
+formats::Json configured(const fs::path& file) {
   const configuration::ForeignFile read = configuration::read_foreign_files({file});
   const configuration::ForeignSystem& system = configuration::recognised_system(read);
-  nlohmann::ordered_json options = configuration::converted(system, read).options();
+  formats::Json options = configuration::converted(system, read).options();
   options["global_batch_size"] = sequences_of_a_step(options);
   return options;
 }
@@ -80,15 +80,14 @@ int64_t whole_number(const std::string& option, const std::string& text) {
 }
 
 // Lowers values above the scale, and says so.
-void scale_down(BenchmarkRun& run, const nlohmann::ordered_json& config,
-                const BenchmarkScale& scale) {
+void scale_down(BenchmarkRun& run, const formats::Json& config, const BenchmarkScale& scale) {
   std::vector<std::string> changes;
   for (const auto& [name, most] : scale.most) {
     const auto given = run.options.find(name);
-    nlohmann::ordered_json there = config.value(name, nlohmann::ordered_json());
+    formats::Json there = config.value(name, formats::Json());
     if (given != run.options.end()) there = whole_number(name, given->second);
     const bool is_open_ended = there.is_null() && name == "num_train_steps";
-    if (!is_open_ended && (!there.is_number() || there <= most)) continue;
+    if (!is_open_ended && (!there.is_number() || there.get<double>() <= most)) continue;
     run.options[name] = std::to_string(most);
     changes.push_back(fmt::format("{} {} -> {}", name, formats::json_line(there), most));
   }
@@ -171,10 +170,10 @@ void run_command(const BenchmarkRun& run) {
 // are slower.
 void print_training(const fs::path& folder, const std::string& command) {
   const size_t skipped = command == "pretrain" ? 3 : 2;
-  std::vector<nlohmann::json> steps;
+  std::vector<formats::Json> steps;
   std::ifstream lines(folder / "metrics.jsonl");
   for (std::string line; std::getline(lines, line);) {
-    nlohmann::json step = nlohmann::json::parse(line);
+    formats::Json step = formats::Json::parse(line);
     if (step.contains("step")) steps.push_back(std::move(step));
   }
   CLOZE_CHECK(!steps.empty(), "no step in {}", folder.string());
@@ -231,14 +230,14 @@ void run_one(BenchmarkRun run, const fs::path& folder, const Options& o) {
     throw_user_error("{} has no --config; name the configuration it runs", run.text());
   }
   const fs::path config = o.configs_dir / run.options["config"];
-  const nlohmann::ordered_json there = configured(config);
+  const formats::Json there = configured(config);
   scale_down(run, there, o.scale);
   give_data(run, o.datasets_dir, o.save_path / "data");
   run.options["config"] = config;
   run.options["save_path"] = folder;
   clear_earlier_run(folder);
   if (run.command == "latency") {
-    run.options.try_emplace("seq_length", there.value("seq_length", nlohmann::json(128)).dump());
+    run.options.try_emplace("seq_length", there.value("seq_length", formats::Json(128)).dump());
     return run_latency_of(std::move(run), folder);
   }
   run_command(run);

@@ -17,7 +17,7 @@ ConfigurationCommands::ConfigurationCommands(Subcommand config)
 void ConfigurationCommands::add_nothing(OptionTable&, Nothing&) {}
 
 void ConfigurationCommands::print_values(const OptionTable& table) {
-  const nlohmann::ordered_json values = table.values();
+  const formats::Json values = table.values();
   for (const auto& [name, value] : values.items()) {
     fmt::print("{} {}  ({})\n", name, formats::json_line(value), table.origin(name));
   }

@@ -49,7 +49,7 @@ void add_options(OptionTable& table, ImportOptions& o) {
             "Leave out options that are not here yet, instead of refusing the file");
 }
 
-std::string shortened(const nlohmann::json& value) {
+std::string shortened(const formats::Json& value) {
   constexpr size_t kShown = 60;
   std::string text = formats::json_line(value);
   return text.size() <= kShown ? text : text.substr(0, kShown) + "...";

@@ -28,8 +28,9 @@ struct Options {
 // A line of an input file: {"question": "...", "context": "..."}.
 std::vector<tasks::QuestionAndContext> read_questions(const std::string& path, int64_t top_k) {
   std::vector<tasks::QuestionAndContext> questions;
-  for (const nlohmann::json& item : read_json_lines(path, {"question", "context"})) {
-    questions.push_back({item.at("question"), item.at("context"), top_k});
+  for (const formats::Json& item : read_json_lines(path, {"question", "context"})) {
+    questions.push_back(
+        {item.at("question").get<std::string>(), item.at("context").get<std::string>(), top_k});
   }
   return questions;
 }

@@ -28,10 +28,11 @@ struct Question {
 
 std::vector<Question> read_questions(const std::string& path) {
   std::vector<Question> questions;
-  for (const nlohmann::json& item : read_json_lines(path, {"text", "answer"}, {"context"})) {
+  for (const formats::Json& item : read_json_lines(path, {"text", "answer"}, {"context"})) {
     const auto text = item.at("text").get<std::string>();
-    const std::string context = item.contains("context") ? item.at("context") : "";
-    questions.push_back({context.empty() ? text : context + " " + text, item.at("answer")});
+    const std::string context = item.value("context", "");
+    questions.push_back(
+        {context.empty() ? text : context + " " + text, item.at("answer").get<std::string>()});
   }
   return questions;
 }

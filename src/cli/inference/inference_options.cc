@@ -94,10 +94,10 @@ void TruncationNote::print() const {
       cut_, inputs_, what_, longest_.tokens, longest_.kept);
 }
 
-std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path,
-                                            const std::vector<std::string>& texts,
-                                            const std::vector<std::string>& optional_texts) {
-  std::vector<nlohmann::json> items;
+std::vector<formats::Json> read_json_lines(const std::filesystem::path& path,
+                                           const std::vector<std::string>& texts,
+                                           const std::vector<std::string>& optional_texts) {
+  std::vector<formats::Json> items;
   const std::string content = platform::read_file(path);
   std::string_view rest = content;
   for (int64_t line = 1; !rest.empty(); ++line) {
@@ -112,8 +112,8 @@ std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path,
     };
     if (!item) throw_data_error("{}:{}: {}", path.string(), line, item.error().message);
     if (!item->is_object() || !std::ranges::all_of(texts, is_there)) {
-      throw_data_error("{}:{} must be a JSON object with a text for each of {}", path.string(), line,
-                       fmt::join(texts, ", "));
+      throw_data_error("{}:{} must be a JSON object with a text for each of {}", path.string(),
+                       line, fmt::join(texts, ", "));
     }
     if (!std::ranges::all_of(optional_texts, is_right)) {
       throw_data_error("{}:{}: {} must be a text", path.string(), line,

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "cli/options/machine_options.h"
+#include "formats/json.h"
 #include "inference/packed_model.h"
 #include "tasks/truncation.h"
 
@@ -60,9 +60,9 @@ class TruncationNote {
 // The objects of a file, one a line, each of which has these members, as texts; it may have the
 // optional ones, and others as well (an id). Blank lines are skipped. DataError that names file and
 // line when an object lacks one; UserError when the file is empty.
-std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path,
-                                            const std::vector<std::string>& texts,
-                                            const std::vector<std::string>& optional_texts = {});
+std::vector<formats::Json> read_json_lines(const std::filesystem::path& path,
+                                           const std::vector<std::string>& texts,
+                                           const std::vector<std::string>& optional_texts = {});
 
 // The model to infer with and what computes it.
 struct ModelOptions {

@@ -5,11 +5,11 @@
 
 namespace cloze::cli {
 
-std::optional<nlohmann::json> options_of_model(const nlohmann::json& config,
-                                               const std::string& file) {
+std::optional<formats::Json> options_of_model(const formats::Json& config,
+                                              const std::string& file) {
   if (!config.contains("model_type") && !config.contains("architectures")) return std::nullopt;
   const models::BertConfig model = checkpoints::bert_config_from_json(config, file);
-  nlohmann::json options;
+  formats::Json options;
   for (const models::BertField& field : models::bert_fields()) {
     options[field.name] = models::field_value(model, field);
   }

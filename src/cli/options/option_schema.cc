@@ -4,46 +4,46 @@
 namespace cloze::cli {
 namespace {
 
-using nlohmann::ordered_json;
+using formats::Json;
 
-ordered_json type_of(const bool*) { return "boolean"; }
-ordered_json type_of(const std::optional<bool>*) { return "boolean"; }
-ordered_json type_of(const double*) { return "number"; }
-ordered_json type_of(const std::optional<double>*) { return "number"; }
-ordered_json type_of(const std::vector<double>*) { return {"number", "array"}; }
-ordered_json type_of(const std::vector<std::string>*) { return {"string", "array"}; }
-ordered_json type_of(const std::vector<std::filesystem::path>*) { return {"string", "array"}; }
-ordered_json type_of(const std::string*) { return {"string", "integer", "array"}; }
-ordered_json type_of(const std::filesystem::path*) { return "string"; }
-ordered_json type_of(const std::map<int64_t, double>*) { return "object"; }
-ordered_json type_of(const NamedValue&) { return {"string", "integer"}; }
+Json type_of(const bool*) { return "boolean"; }
+Json type_of(const std::optional<bool>*) { return "boolean"; }
+Json type_of(const double*) { return "number"; }
+Json type_of(const std::optional<double>*) { return "number"; }
+Json type_of(const std::vector<double>*) { return {"number", "array"}; }
+Json type_of(const std::vector<std::string>*) { return {"string", "array"}; }
+Json type_of(const std::vector<std::filesystem::path>*) { return {"string", "array"}; }
+Json type_of(const std::string*) { return {"string", "integer", "array"}; }
+Json type_of(const std::filesystem::path*) { return "string"; }
+Json type_of(const std::map<int64_t, double>*) { return "object"; }
+Json type_of(const NamedValue&) { return {"string", "integer"}; }
 template <typename Integer>
-ordered_json type_of(const Integer*) {
+Json type_of(const Integer*) {
   return "integer";
 }
 
 // null leaves the default.
-ordered_json with_null(ordered_json types) {
-  if (!types.is_array()) types = ordered_json::array({types});
+Json with_null(Json types) {
+  if (!types.is_array()) types = Json::array({types});
   types.push_back("null");
   return types;
 }
 
 // "16" may be written as a number too.
-ordered_json choices_of(const std::vector<std::string>& choices) {
-  ordered_json values = ordered_json::array();
+Json choices_of(const std::vector<std::string>& choices) {
+  Json values = Json::array();
   for (const std::string& choice : choices) {
     values.push_back(choice);
-    const auto number = nlohmann::json::parse(choice, nullptr, false);
-    if (number.is_number()) values.push_back(ordered_json(number));
+    const Result<Json> number = formats::parse_json(choice);
+    if (number && number->is_number()) values.push_back(*number);
   }
   values.push_back(nullptr);
   return values;
 }
 
-ordered_json schema_of(const Option& option, const ordered_json& default_value) {
+Json schema_of(const Option& option, const Json& default_value) {
   const OptionRules& rules = option.rules;
-  ordered_json schema = {{"description", option.help}};
+  Json schema = {{"description", option.help}};
   schema["type"] =
       with_null(std::visit([](const auto& target) { return type_of(target); }, option.target));
   if (!rules.choices.empty()) schema["enum"] = choices_of(rules.choices);
@@ -55,8 +55,8 @@ ordered_json schema_of(const Option& option, const ordered_json& default_value) 
 
 }  // namespace
 
-ordered_json OptionTable::schema() const {
-  ordered_json properties = ordered_json::object();
+Json OptionTable::schema() const {
+  Json properties = Json::object();
   for (const Entry& entry : entries_) {
     properties[entry.option.name] = schema_of(entry.option, entry.default_value);
   }

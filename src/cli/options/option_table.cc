@@ -20,11 +20,11 @@
 namespace cloze::cli {
 namespace {
 
-using nlohmann::json;
+using formats::Json;
 
 const std::string kCommandLine = kCommandLineOrigin;
 
-json parse_config(const std::string& path) {
+Json parse_config(const std::string& path) {
   const std::string text = platform::read_file(path);
   auto config = formats::parse_json(text);
   if (!config) throw_user_error("{}", formats::message_at(path, text, config.error()));
@@ -35,7 +35,7 @@ json parse_config(const std::string& path) {
 }
 
 // As one would write it after a flag: lamb, 1,0.5.
-std::string plain_text(const nlohmann::ordered_json& value) {
+std::string plain_text(const formats::Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array()) return formats::json_line(value);
   std::vector<std::string> items;
@@ -48,7 +48,7 @@ std::string help_of(const Option& option) {
   std::vector<std::string> choices = option.rules.choices;
   std::erase(choices, "");
   if (!choices.empty()) help += fmt::format(" {{{}}}", fmt::join(choices, ", "));
-  const nlohmann::ordered_json value = option_value(option);
+  const formats::Json value = option_value(option);
   const bool has_default =
       !value.empty() && value != "" && value != false && !option.rules.is_required;
   return has_default ? fmt::format("{} [{}]", help, plain_text(value)) : help;
@@ -79,8 +79,8 @@ auto* find_row(Rows& rows, std::string_view name) {
 }
 
 // A list may be written as text.
-bool says(const nlohmann::json& meant, const nlohmann::json& value) {
-  return meant == value || meant == nlohmann::json(value.dump());
+bool says(const formats::Json& meant, const formats::Json& value) {
+  return meant == value || meant == formats::Json(value.dump());
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ std::string flag_name(std::string_view option_name) {
 void OptionTable::add(Option row) {
   CLOZE_CHECK(find(row.name) == nullptr, "option {} is added twice", row.name);
   row.group = group_;
-  nlohmann::ordered_json value = option_value(row);
+  formats::Json value = option_value(row);
   entries_.push_back({.option = std::move(row), .default_value = std::move(value)});
 }
 
@@ -149,10 +149,10 @@ void OptionTable::resolve() {
 }
 
 void OptionTable::read_file(const std::string& path) {
-  const json config = converted_file(path);
-  const json meant = take_foreign_form(config, path);
+  const Json config = converted_file(path);
+  const Json meant = take_foreign_form(config, path);
   // First, so that a configuration of another command is called that.
-  if (Entry* task = find("task")) read_entry(*task, meant.value("task", json()), path);
+  if (Entry* task = find("task")) read_entry(*task, meant.value("task", Json()), path);
   for (const auto& [name, value] : config.items()) {
     if (Entry* entry = find(name)) {
       read_entry(*entry, meant[name], path);
@@ -176,7 +176,7 @@ void OptionTable::take_stored_origins(const std::string& path) {
       std::filesystem::path(path).parent_path() / kStoredOriginsName;
   if (std::filesystem::path(path).filename() != kStoredOptionsName) return;
   if (!std::filesystem::exists(origins)) return;
-  const json stored = formats::read_json_file(origins);
+  const Json stored = formats::read_json_file(origins);
   for (Entry& entry : entries_) {
     const bool is_of_file = entry.origin == path;
     if (is_of_file && is_system(stored.value(entry.option.name, ""))) entry.origin = form_->name;
@@ -185,7 +185,7 @@ void OptionTable::take_stored_origins(const std::string& path) {
 
 // The file's values, or those that another system's configuration is converted to. Several files,
 // and YAML, may also be in our form.
-json OptionTable::converted_file(const std::string& path) {
+Json OptionTable::converted_file(const std::string& path) {
   const auto file = configuration::read_foreign_form(path);
   if (!file) return options_of_file(path);
   const configuration::ForeignSystem& system = configuration::recognised_system(*file);
@@ -198,9 +198,9 @@ json OptionTable::converted_file(const std::string& path) {
   return conversion.options();
 }
 
-json OptionTable::options_of_file(const std::string& path) {
-  json config = parse_config(path);
-  const std::optional<json> shape = options_of_model(config, path);
+Json OptionTable::options_of_file(const std::string& path) {
+  Json config = parse_config(path);
+  const std::optional<Json> shape = options_of_model(config, path);
   if (!shape) return config;
   notes_.push_back(path + " is a model's configuration: only the model's shape is taken from it");
   return *shape;
@@ -208,7 +208,7 @@ json OptionTable::options_of_file(const std::string& path) {
 
 // For a file in another system's form, that system's defaults are set first. Returns what its
 // values mean: null where another key replaces one.
-json OptionTable::take_foreign_form(const json& config, const std::string& path) {
+Json OptionTable::take_foreign_form(const Json& config, const std::string& path) {
   if (form_ == nullptr) return config;
   configuration::ForeignFile file = configuration::flat_values(config);
   file.path = path;
@@ -223,28 +223,28 @@ json OptionTable::take_foreign_form(const json& config, const std::string& path)
   for (const auto& [name, value] : conversion.options().items()) {
     if (name != "task" && !config.contains(name)) take_of_form(name, value);
   }
-  json meant = config;
+  Json meant = config;
   for (auto& [name, value] : meant.items()) {
     const bool is_replaced = value == "" || conversion.replaced().contains(name);
-    value = is_replaced ? json() : conversion.options().value(name, form_->meant(name, value));
+    value = is_replaced ? Json() : conversion.options().value(name, form_->meant(name, value));
   }
   return meant;
 }
 
-void OptionTable::take_of_form(const std::string& name, const nlohmann::ordered_json& value) {
+void OptionTable::take_of_form(const std::string& name, const formats::Json& value) {
   Entry* entry = find(name);
   if (entry == nullptr || option_value(entry->option) == value) return;
   set_option(entry->option, value, form_->name);
   entry->origin = form_->name;
 }
 
-void OptionTable::read_entry(Entry& entry, const json& value, const std::string& path) {
+void OptionTable::read_entry(Entry& entry, const Json& value, const std::string& path) {
   if (value.is_null()) return;
   set_option(entry.option, value, path);
   entry.origin = path;
 }
 
-void OptionTable::read_alias(const OptionAlias& alias, const json& value,
+void OptionTable::read_alias(const OptionAlias& alias, const Json& value,
                              const std::string& source) {
   if (value.is_null()) return;
   Entry& entry = *find(alias.option);
@@ -259,8 +259,8 @@ void OptionTable::read_alias(const OptionAlias& alias, const json& value,
 void OptionTable::read_flags() {
   for (Entry& entry : entries_) {
     if (entry.flag->count() == 0) continue;
-    const json value = entry.option.rules.is_repeatable
-                           ? json(entry.flag->results())
+    const Json value = entry.option.rules.is_repeatable
+                           ? Json(entry.flag->results())
                            : value_of_text(entry.option.target, text_of(*entry.flag));
     if (value.is_null()) clear_option(entry.option);
     set_option(entry.option, value, kCommandLine);
@@ -270,9 +270,9 @@ void OptionTable::read_flags() {
   for (const auto& [option, flag] : foreign_) {
     if (flag->count() == 0) continue;
     const auto parsed = formats::parse_json(text_of(*flag));
-    const json value = parsed ? *parsed : json(text_of(*flag));
+    const Json value = parsed ? *parsed : Json(text_of(*flag));
     // A bare flag switches something on.
-    meet_foreign(option, value == "" ? json(true) : value, kCommandLine);
+    meet_foreign(option, value == "" ? Json(true) : value, kCommandLine);
   }
 }
 
@@ -280,9 +280,9 @@ void OptionTable::read_alias_flags() {
   for (const auto& [alias, flag] : aliases_) {
     if (flag->count() == 0) continue;
     Entry& entry = *find(alias.option);
-    json value = value_of_text(entry.option.target, text_of(*flag));
+    Json value = value_of_text(entry.option.target, text_of(*flag));
     // Hugging Face's switch for one value of a choice: --bf16.
-    const json truth = value_of_text(static_cast<bool*>(nullptr), text_of(*flag));
+    const Json truth = value_of_text(static_cast<bool*>(nullptr), text_of(*flag));
     if (alias.system->meant(alias.option, truth) != truth) value = truth;
     read_alias(alias, value, kCommandLine);
     if (!value.is_null()) continue;
@@ -297,7 +297,7 @@ void OptionTable::refuse_extra_arguments() const {
   throw_user_error("argument \"{}\" is not understood; options begin with --", extra.front());
 }
 
-void OptionTable::meet_foreign(const ForeignOption& option, const json& value,
+void OptionTable::meet_foreign(const ForeignOption& option, const Json& value,
                                const std::string& source) {
   const bool agrees = !option.agreeing.is_null() && value == option.agreeing;
   const bool asks_nothing = option.agreeing.is_null() && configuration::is_off(value);
@@ -320,7 +320,7 @@ std::vector<std::string> OptionTable::take_run(const StoredOptions& run) {
       continue;
     } else if (entry->origin == kDefaultOrigin) {
       take_value(*entry, value, run);
-    } else if (const json here = option_value(entry->option); here != value) {
+    } else if (const Json here = option_value(entry->option); here != value) {
       changes.push_back(
           fmt::format("{} {} (was {})", name, formats::json_line(here), formats::json_line(value)));
     }
@@ -328,7 +328,7 @@ std::vector<std::string> OptionTable::take_run(const StoredOptions& run) {
   return changes;
 }
 
-void OptionTable::take_value(Entry& entry, const json& value, const StoredOptions& run) const {
+void OptionTable::take_value(Entry& entry, const Json& value, const StoredOptions& run) const {
   if (value.is_null()) clear_option(entry.option);
   set_option(entry.option, value, run.path);
   const std::string origin = run.origin_of(entry.option.name);
@@ -381,7 +381,7 @@ bool OptionTable::comes_from_run(const std::string& name) const {
 
 bool OptionTable::is_asked_for(const std::string& name) const {
   const Entry& entry = at(name);
-  const nlohmann::ordered_json value = option_value(entry.option);
+  const formats::Json value = option_value(entry.option);
   const bool is_nothing = value.is_null() || value == "";
   return value != entry.default_value || (entry.origin == kCommandLine && !is_nothing);
 }
@@ -396,14 +396,14 @@ std::optional<std::string> OptionTable::first_asked_for(std::vector<std::string>
   return asked.empty() ? std::nullopt : std::optional(asked.front());
 }
 
-nlohmann::ordered_json OptionTable::values() const {
-  nlohmann::ordered_json values = nlohmann::ordered_json::object();
+formats::Json OptionTable::values() const {
+  formats::Json values = formats::Json::object();
   for (const Entry& entry : entries_) values[entry.option.name] = option_value(entry.option);
   return values;
 }
 
-nlohmann::ordered_json OptionTable::origins() const {
-  nlohmann::ordered_json origins = nlohmann::ordered_json::object();
+formats::Json OptionTable::origins() const {
+  formats::Json origins = formats::Json::object();
   for (const Entry& entry : entries_) origins[entry.option.name] = entry.origin;
   return origins;
 }

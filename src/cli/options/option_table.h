@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "configuration/foreign_system.h"
+#include "formats/json.h"
 
 namespace CLI {
 class App;
@@ -88,7 +88,7 @@ struct ForeignOption {
   std::string name;
   std::string reason;
   bool is_refused = false;
-  nlohmann::json agreeing = nullptr;  // the value that asks for what we do; null: none
+  formats::Json agreeing = nullptr;  // the value that asks for what we do; null: none
 };
 
 // Another name of an option, as another program has it.
@@ -105,9 +105,9 @@ inline constexpr const char* kStoredOriginsName = "training_config_origins.json"
 
 // The options that a run had, as its checkpoint keeps them.
 struct StoredOptions {
-  std::string path;        // of the file with the values
-  nlohmann::json values;   // as OptionTable::values()
-  nlohmann::json origins;  // as OptionTable::origins(); may lack some
+  std::string path;       // of the file with the values
+  formats::Json values;   // as OptionTable::values()
+  formats::Json origins;  // as OptionTable::origins(); may lack some
   std::string origin_of(const std::string& name) const { return origins.value(name, ""); }
 };
 
@@ -159,11 +159,11 @@ class OptionTable {
   std::optional<std::string> first_asked_for(std::vector<std::string> names) const;
   bool has(const std::string& name) const;
   // A JSON schema of the files that --config takes (json-schema.org, draft 2020-12).
-  nlohmann::ordered_json schema() const;
+  formats::Json schema() const;
   // All values, as a configuration file that gives them again.
-  nlohmann::ordered_json values() const;
+  formats::Json values() const;
   // {"micro_batch_size": "command line", ...}
-  nlohmann::ordered_json origins() const;
+  formats::Json origins() const;
   // Sentences about foreign options that were set, and about the form of the file.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -172,7 +172,7 @@ class OptionTable {
     Option option;
     CLI::Option* flag = nullptr;
     std::string origin = kDefaultOrigin;
-    nlohmann::ordered_json default_value;
+    formats::Json default_value;
   };
   // A flag that is accepted but not shown in the help.
   template <typename Row>
@@ -183,21 +183,21 @@ class OptionTable {
 
   void add_flag(CLI::App& command, Entry& entry);
   void read_file(const std::string& path);
-  nlohmann::json converted_file(const std::string& path);
-  nlohmann::json options_of_file(const std::string& path);
-  nlohmann::json take_foreign_form(const nlohmann::json& config, const std::string& path);
-  void take_of_form(const std::string& name, const nlohmann::ordered_json& value);
-  void read_entry(Entry& entry, const nlohmann::json& value, const std::string& path);
+  formats::Json converted_file(const std::string& path);
+  formats::Json options_of_file(const std::string& path);
+  formats::Json take_foreign_form(const formats::Json& config, const std::string& path);
+  void take_of_form(const std::string& name, const formats::Json& value);
+  void read_entry(Entry& entry, const formats::Json& value, const std::string& path);
   void take_stored_origins(const std::string& path);
   bool is_system(const std::string& origin) const {
     return form_ != nullptr && origin == form_->name;
   }
-  void read_alias(const OptionAlias& alias, const nlohmann::json& value, const std::string& source);
+  void read_alias(const OptionAlias& alias, const formats::Json& value, const std::string& source);
   void read_flags();
   void read_alias_flags();
-  void take_value(Entry& entry, const nlohmann::json& value, const StoredOptions& run) const;
+  void take_value(Entry& entry, const formats::Json& value, const StoredOptions& run) const;
   void refuse_extra_arguments() const;
-  void meet_foreign(const ForeignOption& option, const nlohmann::json& value,
+  void meet_foreign(const ForeignOption& option, const formats::Json& value,
                     const std::string& source);
   void collect_notes();
   std::string form_note() const;

@@ -230,7 +230,7 @@ TEST_F(OptionTableTest, ForeignOptionsLeaveOneNotePerReason) {
   EXPECT_EQ(
       table_.notes(),
       (std::vector<std::string>{
-          path_ + ": device_mapping, pipeline_stages have no effect: one device holds the model",
+          path_ + ": pipeline_stages, device_mapping have no effect: one device holds the model",
           "command line: device_mapping has no effect: one device holds the model"}));
 }
 

@@ -16,11 +16,11 @@
 namespace cloze::cli {
 namespace {
 
-using nlohmann::json;
+using formats::Json;
 
 struct Context {
   const Option& option;
-  const json& value;
+  const Json& value;
   const std::string& source;
 
   [[noreturn]] void refuse(const std::string& wanted) const {
@@ -45,7 +45,7 @@ void store(const Context& context, bool& target) {
 
 // Whether a number is whole and in the range of T.
 template <typename T>
-bool fits(const json& value) {
+bool fits(const Json& value) {
   if (value.is_number_unsigned()) return std::in_range<T>(value.get<uint64_t>());
   if (value.is_number_integer()) return std::in_range<T>(value.get<int64_t>());
   if (!value.is_number_float()) return false;
@@ -56,7 +56,7 @@ bool fits(const json& value) {
 
 template <std::integral T>
 void store(const Context& context, T& target) {
-  const json& value = context.value;
+  const Json& value = context.value;
   if (!fits<int64_t>(value) && !fits<T>(value)) context.refuse("it must be a whole number");
   check_range(context, value.get<double>());
   if (!fits<T>(value)) {
@@ -78,22 +78,22 @@ void store(const Context& context, std::chrono::milliseconds& target) {
   target = std::chrono::milliseconds(count);
 }
 
-bool is_list_of_texts(const json& value) {
+bool is_list_of_texts(const Json& value) {
   return value.is_array() &&
-         std::all_of(value.begin(), value.end(), [](const json& item) { return item.is_string(); });
+         std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_string(); });
 }
 
 // A number stands for its text ("precision": 16), a list of texts for a comma-separated list of
 // files, a list of lists for its JSON.
 void store(const Context& context, std::string& target) {
-  const json& value = context.value;
+  const Json& value = context.value;
   if (value.is_string()) {
     target = value.get<std::string>();
   } else if (value.is_number_integer()) {
     target = value.dump();
   } else if (is_list_of_texts(value)) {
     target = fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ","));
-  } else if (value.is_array() && std::ranges::all_of(value, &json::is_array)) {
+  } else if (value.is_array() && std::ranges::all_of(value, &Json::is_array)) {
     target = value.dump();
   } else {
     context.refuse("it must be text");
@@ -120,7 +120,7 @@ template <typename Text>
 void store(const Context& context, std::vector<Text>& target) {
   target.clear();
   if (is_list_of_texts(context.value)) {
-    for (const json& item : context.value) target.emplace_back(item.get<std::string>());
+    for (const Json& item : context.value) target.emplace_back(item.get<std::string>());
     return;
   }
   const std::string list = text_of(context);
@@ -132,10 +132,10 @@ void store(const Context& context, std::vector<Text>& target) {
 }
 
 void store(const Context& context, std::vector<double>& target) {
-  const json& value = context.value;
-  const json list = value.is_array() ? value : json::array({value});
+  const Json& value = context.value;
+  const Json list = value.is_array() ? value : Json::array({value});
   target.clear();
-  for (const json& item : list) {
+  for (const Json& item : list) {
     if (!item.is_number()) context.refuse("it must be a number or a list of numbers");
     target.push_back(item.get<double>());
     check_range(context, target.back());
@@ -167,7 +167,7 @@ void store(const Context& context, std::optional<T>& target) {
 }
 
 // In letters of either case: other programs say True.
-json boolean_of(std::string_view text) {
+Json boolean_of(std::string_view text) {
   const std::string lower = text::lower_ascii(text);
   for (const char* word : {"", "true", "yes", "on", "1", "t", "y"}) {
     if (lower == word) return true;
@@ -178,17 +178,17 @@ json boolean_of(std::string_view text) {
   return text;
 }
 
-json number_of(std::string_view text) {
+Json number_of(std::string_view text) {
   const auto value = formats::parse_json(text);
-  return value && value->is_number() ? *value : json(text);
+  return value && value->is_number() ? *value : Json(text);
 }
 
-json list_of(std::string_view text) {
+Json list_of(std::string_view text) {
   if (text.starts_with('[')) {
     const auto value = formats::parse_json(text);
-    return value ? *value : json(text);
+    return value ? *value : Json(text);
   }
-  json list = json::array();
+  Json list = Json::array();
   while (true) {
     const size_t comma = text.find(',');
     list.push_back(number_of(text.substr(0, comma)));
@@ -198,8 +198,8 @@ json list_of(std::string_view text) {
 }
 
 // Of "0:1e-4,1000:5e-5".
-json map_of(std::string_view text) {
-  json map = json::object();
+Json map_of(std::string_view text) {
+  Json map = Json::object();
   for (std::string_view rest = text;;) {
     const std::string_view pair = rest.substr(0, rest.find(','));
     const size_t colon = pair.find(':');
@@ -211,49 +211,49 @@ json map_of(std::string_view text) {
 }
 
 // What the text of a flag means, by the kind of its target.
-json meant(std::string_view text, const bool*) { return boolean_of(text); }
-json meant(std::string_view text, const std::optional<bool>*) { return boolean_of(text); }
+Json meant(std::string_view text, const bool*) { return boolean_of(text); }
+Json meant(std::string_view text, const std::optional<bool>*) { return boolean_of(text); }
 template <typename Number>
-json meant(std::string_view text, const std::optional<Number>*) {
-  return text.empty() ? json() : number_of(text);
+Json meant(std::string_view text, const std::optional<Number>*) {
+  return text.empty() ? Json() : number_of(text);
 }
-json meant(std::string_view text, const std::vector<double>*) {
-  return text.empty() ? json() : list_of(text);
+Json meant(std::string_view text, const std::vector<double>*) {
+  return text.empty() ? Json() : list_of(text);
 }
-json meant(std::string_view text, const std::map<int64_t, double>*) {
-  return text.empty() ? json() : map_of(text);
+Json meant(std::string_view text, const std::map<int64_t, double>*) {
+  return text.empty() ? Json() : map_of(text);
 }
-json meant(std::string_view text, const std::string*) { return text; }
-json meant(std::string_view text, const std::filesystem::path*) { return text; }
-json meant(std::string_view text, const std::vector<std::string>*) { return text; }
-json meant(std::string_view text, const std::vector<std::filesystem::path>*) { return text; }
-json meant(std::string_view text, const NamedValue&) { return text; }
-json meant(std::string_view text, const void*) { return number_of(text); }
+Json meant(std::string_view text, const std::string*) { return text; }
+Json meant(std::string_view text, const std::filesystem::path*) { return text; }
+Json meant(std::string_view text, const std::vector<std::string>*) { return text; }
+Json meant(std::string_view text, const std::vector<std::filesystem::path>*) { return text; }
+Json meant(std::string_view text, const NamedValue&) { return text; }
+Json meant(std::string_view text, const void*) { return number_of(text); }
 
-nlohmann::ordered_json value_of(const NamedValue& target) { return target.name(); }
-nlohmann::ordered_json value_of(const std::filesystem::path* target) { return target->string(); }
-nlohmann::ordered_json value_of(const std::chrono::milliseconds* target) { return target->count(); }
-nlohmann::ordered_json value_of(const std::map<int64_t, double>* target) {
-  nlohmann::ordered_json map = nlohmann::ordered_json::object();
+formats::Json value_of(const NamedValue& target) { return target.name(); }
+formats::Json value_of(const std::filesystem::path* target) { return target->string(); }
+formats::Json value_of(const std::chrono::milliseconds* target) { return target->count(); }
+formats::Json value_of(const std::map<int64_t, double>* target) {
+  formats::Json map = formats::Json::object();
   for (const auto& [step, number] : *target) map[std::to_string(step)] = number;
   return map;
 }
-nlohmann::ordered_json value_of(const std::vector<std::filesystem::path>* target) {
+formats::Json value_of(const std::vector<std::filesystem::path>* target) {
   return std::vector<std::string>(target->begin(), target->end());
 }
 template <typename T>
-nlohmann::ordered_json value_of(const std::optional<T>* target) {
+formats::Json value_of(const std::optional<T>* target) {
   if (!target->has_value()) return nullptr;
   return **target;
 }
 template <typename T>
-nlohmann::ordered_json value_of(const T* target) {
+formats::Json value_of(const T* target) {
   return *target;
 }
 
 }  // namespace
 
-void set_option(const Option& option, const json& value, const std::string& source) {
+void set_option(const Option& option, const Json& value, const std::string& source) {
   if (value.is_null()) return;
   const Context context{option, value, source};
   std::visit(
@@ -279,11 +279,11 @@ void clear_option(const Option& option) {
       option.target);
 }
 
-json value_of_text(const OptionTarget& target, std::string_view text) {
+Json value_of_text(const OptionTarget& target, std::string_view text) {
   return std::visit([&](const auto& of_kind) { return meant(text, of_kind); }, target);
 }
 
-nlohmann::ordered_json option_value(const Option& option) {
+formats::Json option_value(const Option& option) {
   return std::visit([](const auto& target) { return value_of(target); }, option.target);
 }
 

@@ -2,17 +2,17 @@
 // back.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "cli/options/option_table.h"
+#include "formats/json.h"
 
 namespace cloze::cli {
 
 // Stores the value. null leaves the default. `source` begins the message of the UserError: a file's
 // path or "command line".
-void set_option(const Option& option, const nlohmann::json& value, const std::string& source);
+void set_option(const Option& option, const formats::Json& value, const std::string& source);
 
 // Resets a target that can be without a value to none.
 void clear_option(const Option& option);
@@ -20,9 +20,9 @@ void clear_option(const Option& option);
 // What the text of a flag means for a target of this kind: "8" → 8, "yes" → true, "0.5,1" → [0.5,
 // 1]; "" → null, no value, for a number that can be without one. Text that means nothing stays text,
 // which set_option then refuses.
-nlohmann::json value_of_text(const OptionTarget& target, std::string_view text);
+formats::Json value_of_text(const OptionTarget& target, std::string_view text);
 
-nlohmann::ordered_json option_value(const Option& option);
+formats::Json option_value(const Option& option);
 
 // Edits (insert, delete, replace, swap of neighbours) that turn one word into the other.
 int64_t edit_distance(std::string_view a, std::string_view b);

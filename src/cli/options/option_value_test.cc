@@ -98,7 +98,7 @@ TEST(OptionValue, AnEmptyTextTakesAListAway) {
   std::vector<double> list = {1.0};
   std::map<int64_t, double> map = {{0, 1.0}};
   for (const Option& option : {Option{"p", &list, ""}, Option{"q", &map, ""}}) {
-    EXPECT_EQ(value_of_text(option.target, ""), nlohmann::json());
+    EXPECT_EQ(value_of_text(option.target, ""), formats::Json());
     clear_option(option);
   }
   EXPECT_TRUE(list.empty());

@@ -15,24 +15,25 @@ namespace {
 constexpr const char* kSchema = "cloze.device";
 constexpr int kVersion = 1;
 
-double positive(const nlohmann::json& value, const char* name) {
+double positive(const formats::Json& value, const char* name) {
   const double number = value.get<double>();
   if (number > 0.0 && std::isfinite(number)) return number;
   throw std::invalid_argument(fmt::format("{} is {}; it must be above 0", name, value.dump()));
 }
 
-DeviceRates rates_of(const nlohmann::json& file) {
+DeviceRates rates_of(const formats::Json& file) {
   if (file.value("schema", "") != kSchema || file.value("version", 0) != kVersion) {
     throw std::invalid_argument(fmt::format("schema and version are not {} {}", kSchema, kVersion));
   }
-  DeviceRates rates{.device = file.at("device"), .source = file.value("source", "")};
+  DeviceRates rates{.device = file.at("device").get<std::string>(),
+                    .source = file.value("source", "")};
   for (const auto& [dtype, rate] : file.at("gflops").items()) {
     rates.gflops[dtype] = positive(rate, "gflops");
   }
   rates.gigabytes_per_second = positive(file.at("gigabytes_per_second"), "gigabytes_per_second");
-  for (const auto& row : file.value("operators", nlohmann::json::array())) {
-    rates.operators[{row.at("operator"), row.at("dtype")}][positive(row.at("work"), "work")] =
-        positive(row.at("seconds"), "seconds");
+  for (const auto& row : file.value("operators", formats::Json::array())) {
+    rates.operators[{row.at("operator").get<std::string>(), row.at("dtype").get<std::string>()}]
+                   [positive(row.at("work"), "work")] = positive(row.at("seconds"), "seconds");
   }
   return rates;
 }
@@ -78,13 +79,13 @@ double DeviceRates::seconds(const plan::Program& program, const plan::LaunchUse&
 }
 
 std::string device_text(const DeviceRates& rates) {
-  nlohmann::ordered_json file{{"schema", kSchema},
-                              {"version", kVersion},
-                              {"device", rates.device},
-                              {"source", rates.source},
-                              {"gflops", rates.gflops},
-                              {"gigabytes_per_second", rates.gigabytes_per_second},
-                              {"operators", nlohmann::ordered_json::array()}};
+  formats::Json file{{"schema", kSchema},
+                     {"version", kVersion},
+                     {"device", rates.device},
+                     {"source", rates.source},
+                     {"gflops", rates.gflops},
+                     {"gigabytes_per_second", rates.gigabytes_per_second},
+                     {"operators", formats::Json::array()}};
   for (const auto& [name, measured] : rates.operators) {
     for (const auto& [work, seconds] : measured) {
       file["operators"].push_back(
@@ -100,7 +101,7 @@ DeviceRates read_device_file(const std::filesystem::path& path) {
   } catch (const std::invalid_argument& error) {
     throw_data_error("{} is not a device file: {}; make one with cloze plan --measure FILE",
                      path.string(), error.what());
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const formats::JsonError& error) {
     throw_data_error("{} is not a device file: {}; make one with cloze plan --measure FILE",
                      path.string(), error.what());
   }

@@ -92,7 +92,7 @@ TEST(DeviceRates, OtherFilesAreRefused) {
   expect_refused(head + R"("gflops": {}})", "gigabytes_per_second");
   expect_refused(head + R"("gflops": {"f32": 0}, "gigabytes_per_second": 1})",
                  "gflops is 0; it must be above 0");
-  expect_refused(head + R"("gflops": {}, "gigabytes_per_second": "fast"})", "must be number");
+  expect_refused(head + R"("gflops": {}, "gigabytes_per_second": "fast"})", "not a number");
 }
 
 }  // namespace

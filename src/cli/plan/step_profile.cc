@@ -13,7 +13,7 @@
 namespace cloze::cli {
 namespace {
 
-nlohmann::ordered_json name_of_row(const std::string& phase, size_t row) {
+formats::Json name_of_row(const std::string& phase, size_t row) {
   return {
       {"name", "thread_name"}, {"ph", "M"}, {"pid", 1}, {"tid", row}, {"args", {{"name", phase}}}};
 }
@@ -40,7 +40,7 @@ int64_t micro_batches_of(const plan::Program& program, std::span<const runtime::
   return std::max<int64_t>(std::llround(mean), 1);
 }
 
-nlohmann::ordered_json event_of(const plan::LaunchUse& launch, const runtime::LaunchSpan& span) {
+formats::Json event_of(const plan::LaunchUse& launch, const runtime::LaunchSpan& span) {
   return {{"name", launch.node->name()},
           {"cat", launch.launch->op->name},
           {"ph", "X"},

@@ -14,27 +14,27 @@ namespace {
 constexpr const char* kSchema = "cloze.network";
 constexpr int kVersion = 1;
 
-double number_of(const nlohmann::json& object, const char* key, double least, double most) {
+double number_of(const formats::Json& object, const char* key, double least, double most) {
   const double number = object.at(key).get<double>();
   if (number >= least && number <= most) return number;
   throw std::invalid_argument(
       fmt::format("{} is {}; it must be from {} to {}", key, object.at(key).dump(), least, most));
 }
 
-Link link_of(const nlohmann::json& object) {
+Link link_of(const formats::Json& object) {
   constexpr double kMostMicroseconds = 1e6, kLeastRate = 1e-3, kMostRate = 1e6;
   return {.latency = 1e-6 * number_of(object, "latency_us", 0.0, kMostMicroseconds),
           .message = 1e-6 * number_of(object, "message_us", 0.0, kMostMicroseconds),
           .rate = 1e9 * number_of(object, "gigabytes_per_second", kLeastRate, kMostRate)};
 }
 
-NetworkRates rates_of(const nlohmann::json& file) {
+NetworkRates rates_of(const formats::Json& file) {
   constexpr double kMostRanks = 1 << 16;
   if (file.value("schema", "") != kSchema || file.value("version", 0) != kVersion) {
     throw std::invalid_argument(fmt::format("schema and version are not {} {}", kSchema, kVersion));
   }
-  NetworkRates rates{.network = file.at("network"),
-                     .source = file.at("source"),
+  NetworkRates rates{.network = file.at("network").get<std::string>(),
+                     .source = file.at("source").get<std::string>(),
                      .overlap = number_of(file, "overlap", 0.0, 1.0),
                      .inside_host = link_of(file.at("inside_host"))};
   const double ranks = number_of(file, "ranks_per_host", 1.0, kMostRanks);
@@ -69,7 +69,7 @@ NetworkRates read_network_file(const std::filesystem::path& path) {
     return rates_of(formats::read_json_file(find_shipped(path)));
   } catch (const std::invalid_argument& error) {
     throw_data_error("{} is not a network file: {}; {}", path.string(), error.what(), kAdvice);
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const formats::JsonError& error) {
     throw_data_error("{} is not a network file: {}; {}", path.string(), error.what(), kAdvice);
   }
 }

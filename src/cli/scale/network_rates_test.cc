@@ -57,9 +57,9 @@ TEST(NetworkRates, KnownNetworksHaveSources) {
 
 TEST(NetworkRates, OtherFilesAreRefused) {
   expect_refused("{}", "schema and version are not cloze.network 1");
-  expect_refused(file_text(R"("ranks_per_host": 4, "overlap": 1)"), "key 'inside_host' not found");
+  expect_refused(file_text(R"("ranks_per_host": 4, "overlap": 1)"), "\"inside_host\" is missing");
   expect_refused(file_text(R"("overlap": 1, "inside_host": )" + std::string(kLink)),
-                 "key 'ranks_per_host' not found");
+                 "\"ranks_per_host\" is missing");
   expect_refused(
       file_text(R"("ranks_per_host": 4, "overlap": 2, "inside_host": )" + std::string(kLink)),
       "overlap is 2; it must be from 0 to 1");

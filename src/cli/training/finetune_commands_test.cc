@@ -195,9 +195,9 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
   // --json prints the server's form.
   const CommandResult json = run_command(
       {"classify", "--init-checkpoint", path("rte"), "--text", "the cat sat", "--json"});
-  const auto classes = nlohmann::json::parse(json.out).at("classes");
+  const auto classes = formats::Json::parse(json.out).at("classes");
   ASSERT_EQ(classes.size(), 2u) << json.out;
-  EXPECT_GE(classes[0].at("probability"), classes[1].at("probability"));
+  EXPECT_GE(classes[0].at("probability").get<double>(), classes[1].at("probability").get<double>());
   EXPECT_TRUE(classes[0].at("label").is_string());
 
   // A classifier with other classes is initialised afresh, and cannot be scored.
@@ -469,7 +469,7 @@ TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {
   ASSERT_EQ(moved.status, ExitCode::kSuccess) << moved.error;
   const auto state = formats::read_json_file(path("moved/checkpoint-84/trainer_state.json"));
   EXPECT_EQ(state.at("log_history").size(), 84u);
-  const std::string best = state.at("best_model_checkpoint");
+  const std::string best = state.at("best_model_checkpoint").get<std::string>();
   EXPECT_TRUE(fs::exists(path("moved/" + best))) << best;
   const fs::path options = path("moved/checkpoint-84");
   EXPECT_EQ(formats::read_json_file(options / "training_config.json").at("epochs"), 21);
@@ -529,7 +529,7 @@ TEST_F(FinetuneCommands, SquadLearnsAnswersAndScores) {
   ASSERT_EQ(squad.status, ExitCode::kSuccess) << squad.error;
   EXPECT_NE(squad.out.find("\"exact_match\":100.0"), std::string::npos) << squad.out;
   const auto predictions = formats::read_json_file(path("qa/predictions.json"));
-  EXPECT_EQ(predictions, (nlohmann::json{{"1", "cat"}, {"2", "dog"}}));
+  EXPECT_EQ(predictions, (formats::Json{{"1", "cat"}, {"2", "dog"}}));
   EXPECT_EQ(formats::read_json_file(path("qa/example.json")).at("answer"), "cat");
   const CommandResult scored = run_command({"score", "squad", "--data", path("squad.json"),
                                             "--predictions", path("qa/predictions.json")});

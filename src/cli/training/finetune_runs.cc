@@ -194,7 +194,7 @@ class FinetuneRuns {
   // Whether an earlier, stopped execution of this command has already continued the run here.
   bool went_on_here(const fs::path& run) const {
     if (train::checkpoint_steps(run).empty()) return false;
-    const nlohmann::json stored = newest_options(run);
+    const formats::Json stored = newest_options(run);
     return stored.value("restore_dir", "") == options_.training.restore_dir.string();
   }
 

@@ -17,7 +17,7 @@ std::optional<T> parsed(const std::string& text) {
   const auto json = formats::parse_json(text);
   try {
     if (json) return json->get<T>();
-  } catch (const nlohmann::json::exception&) {
+  } catch (const formats::JsonError&) {
   }
   return std::nullopt;
 }

@@ -85,7 +85,7 @@ void run_pretrain(PretrainOptions& options, OptionTable& table) {
   together(ranks, [&] { heartbeat = start_heartbeat(ranks, options.rank_watch); });
   platform::enter_phase("opening data");
   train::TrainingOptions run;
-  nlohmann::json contents;
+  formats::Json contents;
   const auto open = [&] {
     run = pretraining_options(options, table);
     if (ranks.size() > 1) contents = contents_of(run);

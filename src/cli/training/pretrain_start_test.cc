@@ -71,7 +71,7 @@ class PretrainStart : public testing::Test {
   }
   bool is_lower_cased(const std::string& checkpoint) const {
     const auto json = formats::read_json_file(folder_ / checkpoint / "tokenizer_config.json");
-    return json.at("do_lower_case");
+    return json.at("do_lower_case").get<bool>();
   }
 
   const fs::path folder_ = fs::path(testing::TempDir()) / "cloze_pretrain_start_test";

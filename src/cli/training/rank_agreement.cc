@@ -57,11 +57,11 @@ std::string name_of(const train::FoundCheckpoint& checkpoint) {
 
 }  // namespace
 
-void require_same(comm::Communicator& ranks, const nlohmann::json& values) {
+void require_same(comm::Communicator& ranks, const formats::Json& values) {
   const std::vector<std::string> all = ranks.all_gather(values.dump());
   for (size_t rank = 1; rank < all.size(); ++rank) {
-    const std::string differences = formats::value_differences(nlohmann::json::parse(all.front()),
-                                                               nlohmann::json::parse(all[rank]),
+    const std::string differences = formats::value_differences(formats::Json::parse(all.front()),
+                                                               formats::Json::parse(all[rank]),
                                                                fmt::format("rank {} has", rank));
     if (!differences.empty()) {
       throw_user_error("the first rank has {}; start all ranks the same way", differences);
@@ -69,16 +69,16 @@ void require_same(comm::Communicator& ranks, const nlohmann::json& values) {
   }
 }
 
-nlohmann::json start_of(const OptionTable& table) {
-  nlohmann::json values = stored_options(option_files(table));
+formats::Json start_of(const OptionTable& table) {
+  formats::Json values = stored_options(option_files(table));
   values.erase("threads");
   values["build"] = build_text();
   return values;
 }
 
-nlohmann::json contents_of(const train::TrainingOptions& run) {
-  nlohmann::json values{{"data", run.dataset->fingerprint()},
-                        {"instruction_set", engine::instruction_set()}};
+formats::Json contents_of(const train::TrainingOptions& run) {
+  formats::Json values{{"data", run.dataset->fingerprint()},
+                       {"instruction_set", engine::instruction_set()}};
   if (run.evaluation_set) values["data to evaluate on"] = run.evaluation_set->fingerprint();
   if (run.restore_from) values["the newest checkpoint"] = name_of(*run.restore_from);
   if (!run.init_checkpoint.empty()) {

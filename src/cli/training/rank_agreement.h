@@ -2,10 +2,9 @@
 // from the same sums; if these values differed, their weights would drift apart unnoticed.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "cli/options/option_table.h"
 #include "comm/communicator.h"
+#include "formats/json.h"
 #include "train/training.h"
 
 namespace cloze::cli {
@@ -13,13 +12,13 @@ namespace cloze::cli {
 // Called on all ranks together, each with values under the names that a message says. UserError
 // that names the rank, the thing and both values, where a rank's value differs from the first
 // rank's.
-void require_same(comm::Communicator& ranks, const nlohmann::json& values);
+void require_same(comm::Communicator& ranks, const formats::Json& values);
 
 // The build, and all options but the number of threads: results do not depend on that, and machines
 // may differ.
-nlohmann::json start_of(const OptionTable& table);
+formats::Json start_of(const OptionTable& table);
 // What the run reads: the content of its data, of the checkpoint that it goes on from, and of its
 // start values; and the instruction set that it computes with.
-nlohmann::json contents_of(const train::TrainingOptions& run);
+formats::Json contents_of(const train::TrainingOptions& run);
 
 }  // namespace cloze::cli

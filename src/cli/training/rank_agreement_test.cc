@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // What the ranks with these values are told.
-std::string refusal_of(const std::vector<nlohmann::json>& values) {
+std::string refusal_of(const std::vector<formats::Json>& values) {
   std::string message;
   try {
     comm::run_loopback(static_cast<int>(values.size()), [&](comm::Communicator& ranks) {
@@ -31,9 +31,9 @@ std::string refusal_of(const std::vector<nlohmann::json>& values) {
 }
 
 TEST(RankAgreement, NamesTheRankTheThingAndBothValues) {
-  const nlohmann::json first{{"build", "0.1.0 (1a2b3c4)"}, {"seed", 1}};
+  const formats::Json first{{"build", "0.1.0 (1a2b3c4)"}, {"seed", 1}};
   EXPECT_EQ(refusal_of({first, first, first}), "");
-  nlohmann::json other = first;
+  formats::Json other = first;
   other["build"] = "0.1.0 (5d6e7f8)";
   EXPECT_EQ(refusal_of({first, first, other}),
             "the first rank has build \"0.1.0 (1a2b3c4)\", rank 2 has \"0.1.0 (5d6e7f8)\"; start "
@@ -45,7 +45,7 @@ TEST(RankAgreement, StartsWithTheSameBuildAndOptionsOnAnyThreads) {
   int64_t seed = 7, threads = 2;
   table.add("seed", &seed, "");
   table.add("threads", &threads, "");
-  EXPECT_EQ(start_of(table), nlohmann::json({{"seed", 7}, {"build", build_text()}}));
+  EXPECT_EQ(start_of(table), formats::Json({{"seed", 7}, {"build", build_text()}}));
 }
 
 class ContentsTest : public testing::Test {
@@ -69,9 +69,9 @@ class ContentsTest : public testing::Test {
 };
 
 TEST_F(ContentsTest, AreThoseOfTheData) {
-  const nlohmann::json contents = contents_of({.dataset = data_of(1)});
-  EXPECT_EQ(contents, nlohmann::json({{"data", data_of(1)->fingerprint()},
-                                      {"instruction_set", engine::instruction_set()}}));
+  const formats::Json contents = contents_of({.dataset = data_of(1)});
+  EXPECT_EQ(contents, formats::Json({{"data", data_of(1)->fingerprint()},
+                                     {"instruction_set", engine::instruction_set()}}));
   EXPECT_NE(contents_of({.dataset = data_of(2)}), contents);
   const auto evaluates = [&](uint32_t seed) {
     return contents_of({.dataset = data_of(1), .evaluation_set = data_of(seed)});
@@ -89,7 +89,7 @@ TEST_F(ContentsTest, AreThoseOfTheCheckpointThatItGoesOnFrom) {
   write("b/checkpoint-4/manifest.json", "one");
   write("c/checkpoint-4/manifest.json", "another");
   write("a/checkpoint-8/manifest.json", "one");
-  const nlohmann::json contents = of_checkpoint(folder_ / "a/checkpoint-4");
+  const formats::Json contents = of_checkpoint(folder_ / "a/checkpoint-4");
   EXPECT_EQ(of_checkpoint(folder_ / "b/checkpoint-4"), contents) << "elsewhere";
   EXPECT_NE(of_checkpoint(folder_ / "c/checkpoint-4"), contents) << "of another run";
   EXPECT_NE(of_checkpoint(folder_ / "a/checkpoint-8"), contents) << "of another step";
@@ -99,7 +99,7 @@ TEST_F(ContentsTest, AreThoseOfTheStartValues) {
   const auto of_start = [&](const fs::path& path) {
     return contents_of({.dataset = data_of(1), .init_checkpoint = path});
   };
-  const nlohmann::json contents = of_start(write("a/model.safetensors", "weights"));
+  const formats::Json contents = of_start(write("a/model.safetensors", "weights"));
   EXPECT_EQ(of_start(write("b/model.safetensors", "weights")), contents);
   EXPECT_NE(of_start(write("c/model.safetensors", "others")), contents);
   for (const char* name : {"a/bert.ckpt.index", "b/bert.ckpt.index"}) write(name, "index");

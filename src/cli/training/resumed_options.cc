@@ -48,7 +48,7 @@ fs::path first_run_in(const fs::path& folder) {
 
 // 0 where the run does not say.
 int64_t stored_num_seeds(const fs::path& run) {
-  const nlohmann::json number = newest_options(run).value(kNumSeeds, nlohmann::json());
+  const formats::Json number = newest_options(run).value(kNumSeeds, formats::Json());
   return number.is_number_integer() ? number.get<int64_t>() : 0;
 }
 
@@ -65,7 +65,7 @@ int64_t num_seeds_in(const fs::path& folder, int64_t of_first) {
   return count;
 }
 
-void take_added_seeds(const OptionTable& table, const fs::path& folder, nlohmann::json& values) {
+void take_added_seeds(const OptionTable& table, const fs::path& folder, formats::Json& values) {
   if (!table.has(kNumSeeds) || table.is_given(kNumSeeds)) return;
   const int64_t of_first = values.value(kNumSeeds, int64_t{1});
   const int64_t count = num_seeds_in(folder, of_first);
@@ -74,8 +74,8 @@ void take_added_seeds(const OptionTable& table, const fs::path& folder, nlohmann
   say("note: num_seeds is {}: seeds were added to the {} of the first run\n", count, of_first);
 }
 
-nlohmann::json read_if_there(const fs::path& path) {
-  return fs::exists(path) ? formats::read_json_file(path) : nlohmann::json::object();
+formats::Json read_if_there(const fs::path& path) {
+  return fs::exists(path) ? formats::read_json_file(path) : formats::Json::object();
 }
 
 // Whether save_path is given on the command line, or in the same place as restore_dir. If only
@@ -103,12 +103,12 @@ fs::path run_of_seed(const fs::path& folder, int64_t seed) {
   return folder / fmt::format("{}{}", kSeedPrefix, seed);
 }
 
-nlohmann::json newest_options(const fs::path& run) {
+formats::Json newest_options(const fs::path& run) {
   const fs::path newest = train::checkpoint_path(run, train::checkpoint_steps(run).front());
   const fs::path file = newest / kStoredOptionsName;
-  if (!fs::exists(file)) return nlohmann::json::object();
+  if (!fs::exists(file)) return formats::Json::object();
   const auto values = formats::parse_json(platform::read_file(file));
-  return values && values->is_object() ? *values : nlohmann::json::object();
+  return values && values->is_object() ? *values : formats::Json::object();
 }
 
 void take_options_of_run(OptionTable& table, RunOptions& options) {
@@ -128,7 +128,7 @@ void take_options_of_run(OptionTable& table, RunOptions& options) {
         kStoredOptionsName);
     return;
   }
-  nlohmann::json values = formats::read_json_file(file);
+  formats::Json values = formats::read_json_file(file);
   if (run == folder) {
     values.erase(kNumSeeds);  // this is the run of one seed
   } else {

@@ -22,6 +22,6 @@ void take_options_of_run(OptionTable& table, RunOptions& options);
 std::filesystem::path run_of_seed(const std::filesystem::path& folder, int64_t seed);
 
 // The options that the newest checkpoint of a run has; an empty object where it has none.
-nlohmann::json newest_options(const std::filesystem::path& run);
+formats::Json newest_options(const std::filesystem::path& run);
 
 }  // namespace cloze::cli

@@ -54,7 +54,7 @@ class ResumedOptions : public testing::Test {
     return pretrain(words);
   }
 
-  nlohmann::json config(const std::string& checkpoint) const {
+  formats::Json config(const std::string& checkpoint) const {
     return formats::read_json_file(folder_ / checkpoint / "training_config.json");
   }
 
@@ -78,8 +78,8 @@ class ResumedOptions : public testing::Test {
     std::vector<double> rates;
     std::ifstream lines(path(run + "/metrics.jsonl"));
     for (std::string line; std::getline(lines, line);) {
-      const auto metrics = nlohmann::json::parse(line);
-      if (metrics.contains("step")) rates.push_back(metrics.at("learning_rate"));
+      const auto metrics = formats::Json::parse(line);
+      if (metrics.contains("step")) rates.push_back(metrics.at("learning_rate").get<double>());
     }
     return rates;
   }
@@ -290,7 +290,7 @@ TEST_F(ResumedOptions, ASavePathOfTheFileIsNotThatOfTheRun) {
 
 TEST_F(ResumedOptions, AFileMayNameBothFolders) {
   ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);
-  const nlohmann::json both = {{"save_path", path("other")}, {"restore_dir", path("run")}};
+  const formats::Json both = {{"save_path", path("other")}, {"restore_dir", path("run")}};
   platform::write_file_atomically(path("both.json"), both.dump());
   const Result result = pretrain({"--config=" + path("both.json"), "--num-train-steps=3"});
   EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;

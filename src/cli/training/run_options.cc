@@ -263,7 +263,7 @@ BatchPlan batch_plan(const RunOptions& options) {
   return plan;
 }
 
-int64_t sequences_of_a_step(const nlohmann::ordered_json& options) {
+int64_t sequences_of_a_step(const formats::Json& options) {
   RunOptions run;
   const auto take = [&](const char* name, auto& target) {
     if (!options.contains(name)) return;

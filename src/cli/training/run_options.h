@@ -92,7 +92,7 @@ struct BatchPlan {
 // `tokens` is lowered until a step is a whole number of micro-batches.
 BatchPlan batch_plan(const RunOptions& options);
 // Of a configuration as a file has it.
-int64_t sequences_of_a_step(const nlohmann::ordered_json& options);
+int64_t sequences_of_a_step(const formats::Json& options);
 // The number of sequences of seq_length that a micro-batch holds.
 int64_t full_sequences(const RunOptions& options, const BatchPlan& plan);
 // The number of micro-batches in a step of full sequences.

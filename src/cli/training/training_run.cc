@@ -78,10 +78,10 @@ void report_target(double target, const train::TrainingState& state,
 
 }  // namespace
 
-nlohmann::ordered_json stored_options(const std::vector<checkpoints::TextFile>& files) {
+formats::Json stored_options(const std::vector<checkpoints::TextFile>& files) {
   const auto file = std::ranges::find(files, kStoredOptionsName, &checkpoints::TextFile::name);
-  if (file == files.end()) return nlohmann::ordered_json::object();
-  return nlohmann::ordered_json::parse(file->text);
+  if (file == files.end()) return formats::Json::object();
+  return formats::Json::parse(file->text);
 }
 
 train::TrainingStepOptions step_options(const RunOptions& options) {
@@ -108,9 +108,9 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
 }
 
 std::vector<checkpoints::TextFile> option_files(const OptionTable& table) {
-  const nlohmann::ordered_json values = table.values();
+  const formats::Json values = table.values();
   for (const auto& [name, value] : values.items()) {
-    if (!value.is_string() || text::is_valid_utf8(value.get_ref<const std::string&>())) continue;
+    if (!value.is_string() || text::is_valid_utf8(value.get<std::string>())) continue;
     throw_user_error("{} {} is not UTF-8, so {} cannot keep it for a resumed run; rename it", name,
                      formats::json_line(value), kStoredOptionsName);
   }

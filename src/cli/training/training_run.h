@@ -23,7 +23,7 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
 // and kStoredOriginsName, where each value came from.
 std::vector<train::TextFile> option_files(const OptionTable& table);
 // The values in them.
-nlohmann::ordered_json stored_options(const std::vector<train::TextFile>& files);
+formats::Json stored_options(const std::vector<train::TextFile>& files);
 
 // The memory that a run takes besides its compiled step, before that exists; `now` is what the
 // process takes.

@@ -46,7 +46,7 @@ void visit_paragraph(std::string_view line, const SentenceVisitor& visitor) {
   for (const std::string_view sentence : text::split_sentences(line)) visitor.sentence(sentence);
 }
 
-bool has_text(const nlohmann::json& value) {
+bool has_text(const formats::Json& value) {
   return value.is_object() && value.contains("text") && value["text"].is_string();
 }
 

@@ -1,10 +1,9 @@
 #include "data/creation/record_options.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
 #include "data/instances/sequence.h"
 #include "data/token_store/token_store.h"
+#include "formats/json.h"
 
 namespace cloze::data {
 namespace {
@@ -80,7 +79,7 @@ void check_record_options(const RecordOptions& options) {
   }
 }
 
-nlohmann::json record_identity(const RecordOptions& options, const text::Tokenizer& tokenizer) {
+formats::Json record_identity(const RecordOptions& options, const text::Tokenizer& tokenizer) {
   const text::TokenizerOptions& rules = tokenizer.options();
   return {{"records version", kRecordsVersion},
           {"--input-format", text_format_name(options.input.format)},

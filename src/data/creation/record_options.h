@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "data/corpus/corpus_reader.h"
 #include "data/instances/masking.h"
 #include "data/records/record_encoder.h"
+#include "formats/json.h"
 
 namespace cloze::data {
 
@@ -37,6 +37,6 @@ MaskingOptions masking_of(const RecordOptions& options);
 CorpusOptions corpus_options_of(const RecordOptions& options);
 
 // What decides the records of a text, under the names of the options of `cloze data records`.
-nlohmann::json record_identity(const RecordOptions& options, const text::Tokenizer& tokenizer);
+formats::Json record_identity(const RecordOptions& options, const text::Tokenizer& tokenizer);
 
 }  // namespace cloze::data

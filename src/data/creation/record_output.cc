@@ -4,11 +4,31 @@
 
 namespace cloze::data {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CorpusReader::Position, block, invalid_utf8)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RecordCounts, documents, documents_of_one_sentence, sentences,
-                                   text_tokens, invalid_utf8, instances, tokens, predictions)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RecordState, position, text_is_read, passes, windows, made,
-                                   random, counts)
+constexpr auto json_members(const CorpusReader::Position*) {
+  using formats::JsonName;
+  using T = CorpusReader::Position;
+  return std::tuple{JsonName{"block", &T::block}, JsonName{"invalid_utf8", &T::invalid_utf8}};
+}
+constexpr auto json_members(const RecordCounts*) {
+  using formats::JsonName;
+  using T = RecordCounts;
+  return std::tuple{JsonName{"documents", &T::documents},
+                    JsonName{"documents_of_one_sentence", &T::documents_of_one_sentence},
+                    JsonName{"sentences", &T::sentences},
+                    JsonName{"text_tokens", &T::text_tokens},
+                    JsonName{"invalid_utf8", &T::invalid_utf8},
+                    JsonName{"instances", &T::instances},
+                    JsonName{"tokens", &T::tokens},
+                    JsonName{"predictions", &T::predictions}};
+}
+constexpr auto json_members(const RecordState*) {
+  using formats::JsonName;
+  using T = RecordState;
+  return std::tuple{JsonName{"position", &T::position}, JsonName{"text_is_read", &T::text_is_read},
+                    JsonName{"passes", &T::passes},     JsonName{"windows", &T::windows},
+                    JsonName{"made", &T::made},         JsonName{"random", &T::random},
+                    JsonName{"counts", &T::counts}};
+}
 
 RecordOutput::RecordOutput(const RecordOptions& options, const text::Tokenizer& tokenizer,
                            CreationProgress& progress)

@@ -9,7 +9,7 @@
 namespace cloze::data {
 namespace {
 
-using nlohmann::json;
+using formats::Json;
 
 template <typename Map>
 auto& entry(Map& map, std::string_view name) {
@@ -18,24 +18,27 @@ auto& entry(Map& map, std::string_view name) {
   return found->second;
 }
 
+std::string text_of(const Json& value) { return value.get<std::string>(); }
+
 class WorldData {
  public:
   WorldData() {
     auto parsed = formats::parse_json(kWorldJson);
     CLOZE_CHECK(parsed, "world.json: {}", parsed.error().message);
-    const json file = std::move(parsed).value();
+    const Json file = std::move(parsed).value();
     for (const auto& [name, list] : file["words"].items()) words[name] = list.get<Words>();
     for (const auto& [name, parts] : file["names"].items()) add_names(parts, words[name]);
     for (const auto& [name, table] : file["tables"].items()) add_table(name, table);
     for (const auto& [name, ways] : file["topics"].items()) topics[name] = ways.get<Topic>();
-    for (const json& plan : file["documents"]) {
-      documents.push_back({plan["name"], topics_of(plan["opening"]), topics_of(plan["body"]),
-                           topics_of(plan["ending"])});
+    for (const Json& plan : file["documents"]) {
+      documents.push_back({text_of(plan["name"]), topics_of(plan["opening"]),
+                           topics_of(plan["body"]), topics_of(plan["ending"])});
     }
-    for (const json& kind : file["cloze"]) {
-      cloze.push_back({kind["kind"], kind["percent"], topics_of(kind["topics"])});
+    for (const Json& kind : file["cloze"]) {
+      cloze.push_back(
+          {text_of(kind["kind"]), kind["percent"].get<uint32_t>(), topics_of(kind["topics"])});
     }
-    for (const json& kind : file["readings"]) add_subjects(kind);
+    for (const Json& kind : file["readings"]) add_subjects(kind);
   }
 
   std::map<std::string, Words, std::less<>> words;
@@ -46,34 +49,34 @@ class WorldData {
   std::vector<SubjectKind> subjects;
 
  private:
-  static void add_names(const json& parts, Words& names) {
-    for (const std::string start : parts["starts"]) {
-      for (const std::string end : parts["ends"]) names.push_back(start + end);
+  static void add_names(const Json& parts, Words& names) {
+    for (const Json& start : parts["starts"]) {
+      for (const Json& end : parts["ends"]) names.push_back(text_of(start) + text_of(end));
     }
   }
 
-  void add_table(const std::string& name, const json& table) {
-    for (const json& cells : table["rows"]) {
+  void add_table(const std::string& name, const Json& table) {
+    for (const Json& cells : table["rows"]) {
       Row& row = tables[name].emplace_back();
       for (size_t i = 0; i < cells.size(); ++i) {
-        const std::string column = table["columns"][i];
-        row[column] = cells[i];
-        words[name + "." + column].push_back(cells[i]);
+        const std::string column = text_of(table["columns"][i]);
+        row[column] = text_of(cells[i]);
+        words[name + "." + column].push_back(text_of(cells[i]));
       }
     }
   }
 
-  std::vector<const Topic*> topics_of(const json& names) const {
+  std::vector<const Topic*> topics_of(const Json& names) const {
     std::vector<const Topic*> found;
-    for (const std::string name : names) found.push_back(&entry(topics, name));
+    for (const Json& name : names) found.push_back(&entry(topics, text_of(name)));
     return found;
   }
 
   // The words of several lists, with capital letters.
-  Words names_in(const json& lists) const {
+  Words names_in(const Json& lists) const {
     Words names;
-    for (const std::string list : lists) {
-      for (std::string name : entry(words, list)) {
+    for (const Json& list : lists) {
+      for (std::string name : entry(words, text_of(list))) {
         if (name[0] >= 'a') name[0] = static_cast<char>(name[0] - 'a' + 'A');
         names.push_back(std::move(name));
       }
@@ -81,14 +84,14 @@ class WorldData {
     return names;
   }
 
-  void add_subjects(const json& kind) {
+  void add_subjects(const Json& kind) {
     SubjectKind& added = subjects.emplace_back();
-    added.title = kind["title"];
+    added.title = text_of(kind["title"]);
     added.first_names = names_in(kind["first_names"]);
     added.last_names = names_in(kind["last_names"]);
-    for (const json& topic : kind["topics"]) {
-      added.topics.push_back(
-          {topic["name"], topic["answers"], topic["statements"], topic["questions"]});
+    for (const Json& topic : kind["topics"]) {
+      added.topics.push_back({text_of(topic["name"]), text_of(topic["answers"]),
+                              topic["statements"].get<Topic>(), topic["questions"].get<Topic>()});
     }
   }
 };

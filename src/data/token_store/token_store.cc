@@ -74,7 +74,7 @@ TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
     throw_user_error("{} is not a token store: it has no {}; make one with cloze data tokens",
                      folder.string(), kStoreName);
   }
-  const nlohmann::json json = formats::read_json_file(path);
+  const formats::Json json = formats::read_json_file(path);
   try {
     if (json.at("format") != kFormat || json.at("version") != kVersion) {
       throw_user_error("is not a \"{}\" of version {}", kFormat, kVersion);
@@ -83,18 +83,18 @@ TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
     // members twice.
     TokenStoreManifest manifest;
     TokenRules& rules = manifest.rules;
-    rules.vocabulary = json.at("vocabulary");
+    rules.vocabulary = json.at("vocabulary").get<std::string>();
     rules.tokenizer.profile = text::profile_from_name(json.at("profile").get<std::string>());
-    rules.tokenizer.lower_case = json.at("do_lower_case");
+    rules.tokenizer.lower_case = json.at("do_lower_case").get<bool>();
     rules.format = text_format_from(json.at("text_format").get<std::string>());
-    manifest.documents = json.at("documents");
-    manifest.sentences = json.at("sentences");
-    manifest.tokens = json.at("tokens");
-    manifest.text_bytes = json.at("text_bytes");
-    manifest.invalid_utf8 = json.at("invalid_utf8");
-    manifest.shards = json.at("shards");
+    manifest.documents = json.at("documents").get<int64_t>();
+    manifest.sentences = json.at("sentences").get<int64_t>();
+    manifest.tokens = json.at("tokens").get<int64_t>();
+    manifest.text_bytes = json.at("text_bytes").get<int64_t>();
+    manifest.invalid_utf8 = json.at("invalid_utf8").get<int64_t>();
+    manifest.shards = json.at("shards").get<std::vector<std::string>>();
     return manifest;
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const formats::JsonError& error) {
     throw_unusable(path, error.what());
   } catch (const UserError& error) {
     throw_unusable(path, error.what());

@@ -7,28 +7,62 @@
 #include "platform/signals.h"
 
 namespace cloze::formats {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Bzip2Position, bit, stream_crc, is_in_stream)
+constexpr auto json_members(const Bzip2Position*) {
+  using formats::JsonName;
+  using T = Bzip2Position;
+  return std::tuple{JsonName{"bit", &T::bit}, JsonName{"stream_crc", &T::stream_crc},
+                    JsonName{"is_in_stream", &T::is_in_stream}};
+}
 }  // namespace cloze::formats
 
 namespace cloze::text {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WikitextCounts, comments, templates, tables, references, files,
-                                   headings, list_items, sections)
+constexpr auto json_members(const WikitextCounts*) {
+  using formats::JsonName;
+  using T = WikitextCounts;
+  return std::tuple{JsonName{"comments", &T::comments},     JsonName{"templates", &T::templates},
+                    JsonName{"tables", &T::tables},         JsonName{"references", &T::references},
+                    JsonName{"files", &T::files},           JsonName{"headings", &T::headings},
+                    JsonName{"list_items", &T::list_items}, JsonName{"sections", &T::sections}};
+}
 }  // namespace cloze::text
 
 namespace cloze::data {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DumpPosition, pages_begin, next_page, block, block_begin)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WikipediaCounts, pages, redirects, other_namespaces,
-                                   disambiguations, cut, empty, articles, sentences, bytes_read,
-                                   bytes_written, bad_files, dropped)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WikipediaState, file, dump, blocks, counts)
+constexpr auto json_members(const DumpPosition*) {
+  using formats::JsonName;
+  using T = DumpPosition;
+  return std::tuple{JsonName{"pages_begin", &T::pages_begin}, JsonName{"next_page", &T::next_page},
+                    JsonName{"block", &T::block}, JsonName{"block_begin", &T::block_begin}};
+}
+constexpr auto json_members(const WikipediaCounts*) {
+  using formats::JsonName;
+  using T = WikipediaCounts;
+  return std::tuple{JsonName{"pages", &T::pages},
+                    JsonName{"redirects", &T::redirects},
+                    JsonName{"other_namespaces", &T::other_namespaces},
+                    JsonName{"disambiguations", &T::disambiguations},
+                    JsonName{"cut", &T::cut},
+                    JsonName{"empty", &T::empty},
+                    JsonName{"articles", &T::articles},
+                    JsonName{"sentences", &T::sentences},
+                    JsonName{"bytes_read", &T::bytes_read},
+                    JsonName{"bytes_written", &T::bytes_written},
+                    JsonName{"bad_files", &T::bad_files},
+                    JsonName{"dropped", &T::dropped}};
+}
+constexpr auto json_members(const WikipediaState*) {
+  using formats::JsonName;
+  using T = WikipediaState;
+  return std::tuple{JsonName{"file", &T::file}, JsonName{"dump", &T::dump},
+                    JsonName{"blocks", &T::blocks}, JsonName{"counts", &T::counts}};
+}
 
 namespace {
 
 // The version goes up with every change of the text that is made of the same input.
 constexpr int kTextVersion = 2;
 
-nlohmann::json identity_of(const WikipediaOptions& options) {
+formats::Json identity_of(const WikipediaOptions& options) {
   return {{"text version", kTextVersion},
           {"--language", options.language},
           {"--listing-sections", options.listing_sections},

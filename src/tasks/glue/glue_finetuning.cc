@@ -227,7 +227,7 @@ void GlueFinetuning::write_example(const Part& part, const std::vector<double>& 
   for (size_t i = 0; i < part.first_examples.size(); ++i) {
     const GlueExample& one = part.first_examples[i];
     if (values[i] != one.label) continue;
-    nlohmann::ordered_json input = {{"text", one.first}};
+    formats::Json input = {{"text", one.first}};
     if (!one.second.empty()) input["text_pair"] = one.second;
     write_page_example(folder, input,
                        std::string(part.task->labels[static_cast<size_t>(values[i])]));

@@ -108,7 +108,7 @@ double glue_metric(GlueMetric metric, Values predictions, Values labels) {
 }
 
 std::string glue_scores_json(const GlueTask& task, Values predictions, Values labels) {
-  nlohmann::ordered_json json;
+  formats::Json json;
   for (const GlueMetric metric : task.metrics) {
     json[std::string(name_of(metric))] = glue_metric(metric, predictions, labels);
   }

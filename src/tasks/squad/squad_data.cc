@@ -11,7 +11,7 @@
 namespace cloze::tasks {
 namespace {
 
-using Json = nlohmann::json;
+using Json = formats::Json;
 
 class SquadReader {
  public:

@@ -269,8 +269,8 @@ void write_by_id(const std::filesystem::path& path, const SquadData& data, Value
   file.commit();
 }
 
-nlohmann::ordered_json n_best_json(const SquadPrediction& prediction) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+formats::Json n_best_json(const SquadPrediction& prediction) {
+  formats::Json list = formats::Json::array();
   for (const SquadCandidate& candidate : prediction.n_best) {
     list.push_back({{"text", candidate.text},
                     {"probability", candidate.probability},
@@ -288,7 +288,7 @@ void write_squad_predictions(const std::filesystem::path& folder, const SquadDat
               predictions.size(), data.questions.size());
   platform::make_writable_directory(folder);
   write_by_id(folder / "predictions.json", data,
-              [&](size_t i) { return nlohmann::ordered_json(predictions[i].text()); });
+              [&](size_t i) { return formats::Json(predictions[i].text()); });
   write_by_id(folder / "nbest_predictions.json", data,
               [&](size_t i) { return n_best_json(predictions[i]); });
   if (!data.is_version_2) {
@@ -296,7 +296,7 @@ void write_squad_predictions(const std::filesystem::path& folder, const SquadDat
     return;
   }
   write_by_id(folder / "null_odds.json", data,
-              [&](size_t i) { return nlohmann::ordered_json(*predictions[i].null_odds); });
+              [&](size_t i) { return formats::Json(*predictions[i].null_odds); });
 }
 
 }  // namespace cloze::tasks

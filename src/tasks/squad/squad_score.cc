@@ -83,14 +83,14 @@ double best_over(const std::vector<std::string>& answers,
   return best;
 }
 
-nlohmann::json read_ids(const std::filesystem::path& path) {
-  nlohmann::json file = formats::read_json_file(path);
+formats::Json read_ids(const std::filesystem::path& path) {
+  formats::Json file = formats::read_json_file(path);
   if (!file.is_object()) throw_data_error("{}: is not an object of ids", path.string());
   return file;
 }
 
 // The value itself, or in Graphcore's form what it holds under a name.
-const nlohmann::json& field_of(const nlohmann::json& value, const char* name) {
+const formats::Json& field_of(const formats::Json& value, const char* name) {
   return value.is_object() && value.contains(name) ? value[name] : value;
 }
 
@@ -216,12 +216,12 @@ double answer_f1(std::string_view prediction, std::string_view answer) {
 
 SquadPredictionFile read_squad_predictions(const std::filesystem::path& path) {
   SquadPredictionFile file;
-  const nlohmann::json ids = read_ids(path);
+  const formats::Json ids = read_ids(path);
   for (const auto& [id, value] : ids.items()) {
-    const nlohmann::json& text = field_of(value, "prediction_text");
+    const formats::Json& text = field_of(value, "prediction_text");
     if (!text.is_string()) throw_data_error("{}: \"{}\" has no text", path.string(), id);
     file.texts[id] = text.get<std::string>();
-    const nlohmann::json& number = field_of(value, "no_answer_probability");
+    const formats::Json& number = field_of(value, "no_answer_probability");
     if (!number.is_number()) continue;
     if (!file.no_answer) file.no_answer.emplace();
     file.no_answer->emplace(id, number.get<double>());
@@ -243,7 +243,7 @@ void require_questions_of(const SquadData& data, const SquadPredictions& predict
 
 NoAnswerProbabilities read_no_answer_probabilities(const std::filesystem::path& path) {
   NoAnswerProbabilities probabilities;
-  const nlohmann::json ids = read_ids(path);
+  const formats::Json ids = read_ids(path);
   for (const auto& [id, value] : ids.items()) {
     if (!value.is_number()) throw_data_error("{}: \"{}\" has no number", path.string(), id);
     probabilities[id] = value.get<double>();
@@ -288,7 +288,7 @@ SquadScores score_squad_2(const SquadData& data, const SquadPredictions& predict
 std::string squad_scores_json(const SquadScores& scores, bool is_version_2) {
   const SquadShare& all = scores.all;
   if (!is_version_2) return formats::json_line({{"exact_match", all.exact}, {"f1", all.f1}});
-  nlohmann::ordered_json json{{"exact", all.exact}, {"f1", all.f1}, {"total", all.questions}};
+  formats::Json json{{"exact", all.exact}, {"f1", all.f1}, {"total", all.questions}};
   const auto add = [&](const std::string& prefix, const std::optional<SquadShare>& share) {
     if (!share) return;
     json[prefix + "_exact"] = share->exact;

@@ -167,7 +167,7 @@ TEST(SquadScoreTest, EqualsTheOfficialScores) {
     const bool is_version_2 = name.starts_with("v2");
     const SquadScores scores = is_version_2 ? score_squad_2(dev2, predictions, nullptr, 1)
                                             : score_squad_1(dev1, predictions);
-    const auto ours = nlohmann::json::parse(squad_scores_json(scores, is_version_2));
+    const auto ours = formats::Json::parse(squad_scores_json(scores, is_version_2));
     ASSERT_EQ(ours.size(), official.size()) << name;
     for (const auto& [key, value] : official.items()) {
       EXPECT_NEAR(ours.at(key).get<double>(), value.get<double>(), 1e-9) << name << " " << key;

@@ -19,17 +19,16 @@ std::string upper_case(std::string text) {
   return text;
 }
 
-bool is_header(const nlohmann::json& line) {
+bool is_header(const formats::Json& line) {
   const auto schema = line.find("schema");
   const auto version = line.find("version");
-  return schema != line.end() && *schema == kSchema && version != line.end() &&
-         *version == kVersion;
+  return schema && *schema == kSchema && version && *version == kVersion;
 }
 
 // Whether the line is of a step that this log may keep when `steps_done` steps are done.
-bool is_kept(const nlohmann::json& line, int64_t steps_done) {
+bool is_kept(const formats::Json& line, int64_t steps_done) {
   const auto step = line.find(line.contains(kEvaluatedStep) ? kEvaluatedStep : "step");
-  return step != line.end() && step->is_number_integer() && step->get<int64_t>() <= steps_done;
+  return step && step->is_number_integer() && step->get<int64_t>() <= steps_done;
 }
 
 // Length of the leading lines that hold the header and steps up to `steps_done`; 0 when the file
@@ -49,7 +48,7 @@ int64_t bytes_to_keep(const std::filesystem::path& path, int64_t steps_done) {
   }
 }
 
-void add_losses(const std::vector<LossValue>& losses, nlohmann::ordered_json& line) {
+void add_losses(const std::vector<LossValue>& losses, formats::Json& line) {
   for (const LossValue& part : losses) line[part.name + "_loss"] = part.loss;
   for (const LossValue& part : losses) {
     if (part.accuracy) line[part.name + "_accuracy"] = *part.accuracy;
@@ -74,11 +73,11 @@ void MetricsLog::forget_after(int64_t step) {
 }
 
 void MetricsLog::write(const StepMetrics& m) {
-  nlohmann::ordered_json line{{"step", m.step},
-                              {"epoch", m.epoch},
-                              {"samples", m.samples},
-                              {"tokens", m.tokens},
-                              {"loss", m.loss}};
+  formats::Json line{{"step", m.step},
+                     {"epoch", m.epoch},
+                     {"samples", m.samples},
+                     {"tokens", m.tokens},
+                     {"loss", m.loss}};
   add_losses(m.losses, line);
   line["learning_rate"] = m.learning_rate;
   line["gradient_norm"] = m.gradient_norm;
@@ -106,7 +105,7 @@ void MetricsLog::write(const StepMetrics& m) {
 }
 
 void MetricsLog::write_evaluation(const EvaluationMetrics& m) {
-  nlohmann::ordered_json line{
+  formats::Json line{
       {kEvaluatedStep, m.step}, {"epoch", m.epoch}, {"samples", m.samples}, {"score", m.score}};
   add_losses(m.losses, line);
   line["seconds"] = m.seconds;

@@ -25,7 +25,7 @@ std::string prometheus_number(double value) {
 }  // namespace
 
 WandbMetrics::WandbMetrics(const std::filesystem::path& folder, const std::string& name,
-                           const nlohmann::ordered_json& config, int64_t steps_done)
+                           const formats::Json& config, int64_t steps_done)
     : run_(folder, kProject,
            name.empty() ? std::filesystem::absolute(folder).lexically_normal().filename().string()
                         : name,
@@ -39,41 +39,40 @@ WandbMetrics::~WandbMetrics() {
 }
 
 void WandbMetrics::write(const StepMetrics& metrics) {
-  nlohmann::ordered_json values;
+  formats::Json values;
   for (const formats::Scalar& scalar : scalars_of(metrics)) values[scalar.tag] = scalar.value;
   run_.write_history(metrics.step, values);
 }
 
-DlloggerMetrics::DlloggerMetrics(const std::filesystem::path& path,
-                                 const nlohmann::ordered_json& config, int64_t steps_done)
+DlloggerMetrics::DlloggerMetrics(const std::filesystem::path& path, const formats::Json& config,
+                                 int64_t steps_done)
     : file_(path, steps_done > 0 ? -1 : 0) {
   for (const auto& [name, value] : config.items()) append("PARAMETER", {{name, value}});
 }
 
 void DlloggerMetrics::write(const StepMetrics& m) {
-  nlohmann::ordered_json data{{"step_loss", m.loss}};
+  formats::Json data{{"step_loss", m.loss}};
   for (const LossValue& part : m.losses) data[part.name + "_loss"] = part.loss;
   data["learning_rate"] = m.learning_rate;
   data["average_training_time_step"] = m.seconds;
   data["average_perf_per_step"] = m.sequences_per_second;
-  append(nlohmann::ordered_json::array({m.step}), data);
+  append(formats::Json::array({m.step}), data);
   last_ = {.samples = m.samples, .seconds = seconds_since(start_)};
   last_loss_ = m.loss;
   if (!first_) first_ = last_;
 }
 
 void DlloggerMetrics::finish() {
-  nlohmann::ordered_json data{{"final_loss", last_loss_}};
+  formats::Json data{{"final_loss", last_loss_}};
   if (first_ && last_.seconds > first_->seconds) {
     data["training_sequences_per_second"] =
         static_cast<double>(last_.samples - first_->samples) / (last_.seconds - first_->seconds);
   }
   data["e2e_train_time"] = seconds_since(start_);
-  append(nlohmann::ordered_json::array(), data);
+  append(formats::Json::array(), data);
 }
 
-void DlloggerMetrics::append(const nlohmann::ordered_json& step,
-                             const nlohmann::ordered_json& data) {
+void DlloggerMetrics::append(const formats::Json& step, const formats::Json& data) {
   const auto now = std::chrono::system_clock::now();
   file_.append(
       "DLLL " +

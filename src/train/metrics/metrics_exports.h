@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "formats/json.h"
 #include "formats/wandb_run.h"
 #include "platform/files/append_file.h"
 #include "train/metrics/metrics.h"
@@ -23,7 +23,7 @@ class WandbMetrics : public MetricsSink {
  public:
   // An empty name is the folder's. config: the run's options.
   WandbMetrics(const std::filesystem::path& folder, const std::string& name,
-               const nlohmann::ordered_json& config, int64_t steps_done);
+               const formats::Json& config, int64_t steps_done);
   // Without finish() the run counts as failed.
   ~WandbMetrics() override;
   void write(const StepMetrics& metrics) override;
@@ -42,13 +42,13 @@ class WandbMetrics : public MetricsSink {
 class DlloggerMetrics : public MetricsSink {
  public:
   // A resumed run (steps_done > 0) goes on in the file, a new one starts it over.
-  DlloggerMetrics(const std::filesystem::path& path, const nlohmann::ordered_json& config,
+  DlloggerMetrics(const std::filesystem::path& path, const formats::Json& config,
                   int64_t steps_done);
   void write(const StepMetrics& metrics) override;
   void finish() override;
 
  private:
-  void append(const nlohmann::ordered_json& step, const nlohmann::ordered_json& data);
+  void append(const formats::Json& step, const formats::Json& data);
 
   // A line of a step.
   struct Written {
@@ -86,7 +86,7 @@ struct MetricsExports {
 // What they say about the run besides its steps.
 struct ExportedRun {
   std::filesystem::path folder;
-  nlohmann::ordered_json config;  // its options
+  formats::Json config;  // its options
   MllogRun mllog;
   MllogPlace done;
   std::chrono::system_clock::time_point start;  // when setting it up began

@@ -32,9 +32,9 @@ StepMetrics step_of(int64_t step) {
           .learning_rate = 1e-4};
 }
 
-std::vector<nlohmann::json> dllogger_lines(const fs::path& path) {
+std::vector<formats::Json> dllogger_lines(const fs::path& path) {
   const std::string text = platform::read_file(path);
-  std::vector<nlohmann::json> lines;
+  std::vector<formats::Json> lines;
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);
     EXPECT_EQ(text.substr(at, 5), "DLLL ");
@@ -57,12 +57,12 @@ TEST_F(MetricsExportsTest, DlloggerHasParametersStepsAndASummary) {
   EXPECT_EQ(lines[0].at("step"), "PARAMETER");
   EXPECT_EQ(lines[0].at("data").at("seed"), 7);
   EXPECT_EQ(lines[1].at("type"), "LOG");
-  EXPECT_EQ(lines[2].at("step"), nlohmann::json::array({2}));
+  EXPECT_EQ(lines[2].at("step"), formats::Json::array({2}));
   EXPECT_EQ(lines[2].at("data").at("step_loss"), 5.0);
   EXPECT_EQ(lines[2].at("data").at("mlm_loss"), 7.5);
-  EXPECT_EQ(lines[3].at("step"), nlohmann::json::array());
+  EXPECT_EQ(lines[3].at("step"), formats::Json::array());
   EXPECT_EQ(lines[3].at("data").at("final_loss"), 5.0);
-  EXPECT_GT(lines[3].at("data").at("training_sequences_per_second"), 0.0);
+  EXPECT_GT(lines[3].at("data").at("training_sequences_per_second").get<double>(), 0.0);
 
   DlloggerMetrics(path, {}, 2).write(step_of(3));
   EXPECT_EQ(dllogger_lines(path).size(), 5u) << "a resumed run goes on";

@@ -14,10 +14,10 @@
 namespace cloze::train {
 namespace {
 
-std::vector<nlohmann::json> lines_of(const std::string& path) {
+std::vector<formats::Json> lines_of(const std::string& path) {
   const std::string text = platform::read_file(path);
   EXPECT_TRUE(text.empty() || text.back() == '\n');
-  std::vector<nlohmann::json> lines;
+  std::vector<formats::Json> lines;
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);
     lines.push_back(*formats::parse_json(text.substr(at, end - at)));
@@ -75,7 +75,7 @@ TEST_F(MetricsLogTest, AnEvaluationGoesWithItsStep) {
   write_steps(path_, 1, 2);
   const auto lines = lines_of(path_);
   ASSERT_EQ(lines.size(), 4u);
-  EXPECT_EQ(lines[2], nlohmann::json::parse(
+  EXPECT_EQ(lines[2], formats::Json::parse(
                           R"({"evaluated_step": 1, "epoch": 0.0, "samples": 8, "score": 0.5,
                               "mlm_loss": 6.5, "mlm_accuracy": 0.5, "seconds": 0.25})"));
   EXPECT_EQ(lines[3].at("step"), 2);

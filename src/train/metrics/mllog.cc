@@ -17,7 +17,7 @@ constexpr const char* kEnd = "INTERVAL_END";
 constexpr const char* kPoint = "POINT_IN_TIME";
 
 // "opt_lamb_beta_1" ...
-void add_optimizer_facts(const optim::OptimizerOptions& options, nlohmann::ordered_json& facts) {
+void add_optimizer_facts(const optim::OptimizerOptions& options, formats::Json& facts) {
   struct Fact {
     const char* option;
     const char* key;
@@ -48,24 +48,23 @@ int64_t accumulated(const TrainingOptions& options, int64_t sequence_length) {
 MllogRun mllog_run(const TrainingOptions& options, int64_t sequence_length,
                    const Submission& submission) {
   const optim::Schedule& schedule = options.schedule;
-  nlohmann::ordered_json facts{
-      {"cache_clear", false},
-      {"submission_benchmark", "bert"},
-      {"submission_org", submission.organisation},
-      {"submission_division", submission.division},
-      {"submission_status", "onprem"},
-      {"submission_platform", submission.platform},
-      {"seed", options.step.seed},
-      {"global_batch_size", options.global_batch_size},
-      {"gradient_accumulation_steps", accumulated(options, sequence_length)},
-      {"max_sequence_length", sequence_length},
-      {"opt_name", options.step.optimizer.name},
-      {"opt_base_learning_rate", schedule.base_learning_rate},
-      {"opt_learning_rate_warmup_steps", schedule.warmup_steps},
-      {"num_warmup_steps", schedule.warmup_steps},
-      {"start_warmup_step", 0},
-      {"opt_learning_rate_training_steps", schedule.total_steps},
-      {"opt_lamb_learning_rate_decay_poly_power", schedule.powers.back()}};
+  formats::Json facts{{"cache_clear", false},
+                      {"submission_benchmark", "bert"},
+                      {"submission_org", submission.organisation},
+                      {"submission_division", submission.division},
+                      {"submission_status", "onprem"},
+                      {"submission_platform", submission.platform},
+                      {"seed", options.step.seed},
+                      {"global_batch_size", options.global_batch_size},
+                      {"gradient_accumulation_steps", accumulated(options, sequence_length)},
+                      {"max_sequence_length", sequence_length},
+                      {"opt_name", options.step.optimizer.name},
+                      {"opt_base_learning_rate", schedule.base_learning_rate},
+                      {"opt_learning_rate_warmup_steps", schedule.warmup_steps},
+                      {"num_warmup_steps", schedule.warmup_steps},
+                      {"start_warmup_step", 0},
+                      {"opt_learning_rate_training_steps", schedule.total_steps},
+                      {"opt_lamb_learning_rate_decay_poly_power", schedule.powers.back()}};
   if (options.evaluation_set) facts["eval_samples"] = options.evaluation_set->size();
   add_optimizer_facts(options.step.optimizer, facts);
   return {.facts = std::move(facts),
@@ -82,7 +81,7 @@ MllogMetrics::MllogMetrics(const std::filesystem::path& path, const MllogRun& ru
       target_(run.target),
       done_(done),
       block_samples_(done.samples) {
-  append(kStart, "init_start", nullptr, nlohmann::ordered_json::object(), start);
+  append(kStart, "init_start", nullptr, formats::Json::object(), start);
   for (const auto& [key, value] : run.facts.items()) append(kPoint, key, value);
   for (const std::string& tensor : run.tensors) {
     append(kPoint, "weights_initialization", nullptr, {{"tensor", tensor}});
@@ -101,7 +100,7 @@ MllogMetrics::~MllogMetrics() {
 }
 
 void MllogMetrics::write(const StepMetrics& m) {
-  nlohmann::ordered_json stats{{"train_loss", m.loss}};
+  formats::Json stats{{"train_loss", m.loss}};
   for (const LossValue& part : m.losses) stats[part.name + "_loss"] = part.loss;
   stats["learning_rate"] = m.learning_rate;
   stats["throughput"] = m.sequences_per_second;
@@ -120,7 +119,7 @@ void MllogMetrics::write_evaluation(const EvaluationMetrics& m) {
       end - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(m.seconds));
   begin_block();
   end_block(start);
-  const nlohmann::ordered_json place{{"epoch_num", m.samples}, {"samples_count", m.samples}};
+  const formats::Json place{{"epoch_num", m.samples}, {"samples_count", m.samples}};
   append(kStart, "eval_start", nullptr, place, start);
   append(kPoint, "eval_accuracy", m.score, place, end);
   append(kEnd, "eval_stop", nullptr, place, end);
@@ -159,9 +158,9 @@ void MllogMetrics::end(const char* status) {
   append(kEnd, "run_stop", nullptr, {{"status", status}, {"samples_count", done_.samples}});
 }
 
-void MllogMetrics::append(const char* event_type, const std::string& key,
-                          nlohmann::ordered_json value, nlohmann::ordered_json metadata,
-                          Clock::time_point time, const std::source_location& place) {
+void MllogMetrics::append(const char* event_type, const std::string& key, formats::Json value,
+                          formats::Json metadata, Clock::time_point time,
+                          const std::source_location& place) {
   using std::chrono::milliseconds;
   metadata["file"] = std::filesystem::path(place.file_name()).filename().string();
   metadata["lineno"] = place.line();

@@ -19,12 +19,12 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <source_location>
 #include <string>
 #include <vector>
 
+#include "formats/json.h"
 #include "platform/files/append_file.h"
 #include "train/metrics/metrics.h"
 
@@ -40,7 +40,7 @@ struct Submission {
 };
 
 struct MllogRun {
-  nlohmann::ordered_json facts;      // by key, in this order
+  formats::Json facts;               // by key, in this order
   std::vector<std::string> tensors;  // of the model, by TensorFlow's names
   int64_t total_steps = 0;
   bool evaluates = false;  // after the last step too
@@ -73,8 +73,8 @@ class MllogMetrics : public MetricsSink {
   void finish() override;
 
  private:
-  void append(const char* event_type, const std::string& key, nlohmann::ordered_json value,
-              nlohmann::ordered_json metadata = nlohmann::ordered_json::object(),
+  void append(const char* event_type, const std::string& key, formats::Json value,
+              formats::Json metadata = formats::Json::object(),
               Clock::time_point time = Clock::now(),
               const std::source_location& place = std::source_location::current());
   // Of steps between two evaluations.

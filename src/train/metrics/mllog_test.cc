@@ -27,9 +27,9 @@ class MllogTest : public testing::Test {
     return mllog_run(options, 512);
   }
 
-  std::vector<nlohmann::json> lines() const {
+  std::vector<formats::Json> lines() const {
     const std::string text = platform::read_file(path_);
-    std::vector<nlohmann::json> lines;
+    std::vector<formats::Json> lines;
     for (size_t at = 0; at < text.size();) {
       const size_t end = text.find('\n', at);
       EXPECT_EQ(text.substr(at, 9), ":::MLLOG ");
@@ -54,7 +54,7 @@ TEST_F(MllogTest, HasEveryKeyInMlperfsOrder) {
   std::map<std::string, int64_t> count;
   std::vector<std::string> intervals;
   double last_ms = 0.0;
-  for (const nlohmann::json& line : lines()) {
+  for (const formats::Json& line : lines()) {
     EXPECT_EQ(line.size(), 6u);
     EXPECT_EQ(line.at("namespace"), "");
     EXPECT_TRUE(line.at("metadata").at("file").is_string());
@@ -99,7 +99,7 @@ TEST_F(MllogTest, HasEveryKeyInMlperfsOrder) {
       all.front().at("time_ms"),
       std::chrono::duration_cast<std::chrono::milliseconds>(start.time_since_epoch()).count());
   EXPECT_EQ(all.back().at("metadata").at("status"), "success");
-  const nlohmann::json& step = all[all.size() - 5];
+  const formats::Json& step = all[all.size() - 5];
   EXPECT_EQ(step.at("key"), "tracked_stats");
   EXPECT_EQ(step.at("value").at("mlm_loss"), 7.0);
   EXPECT_EQ(step.at("metadata").at("samples_count"), 448);
@@ -135,7 +135,7 @@ TEST_F(MllogTest, EvaluationsStandBetweenBlocks) {
   }
   std::vector<std::string> keys;
   double last_ms = 0.0;
-  for (const nlohmann::json& line : lines()) {
+  for (const formats::Json& line : lines()) {
     const auto key = line.at("key").get<std::string>();
     if (key == "run_start" || !keys.empty()) keys.push_back(key);
     EXPECT_GE(line.at("time_ms").get<double>(), last_ms) << key;
@@ -148,7 +148,7 @@ TEST_F(MllogTest, EvaluationsStandBetweenBlocks) {
                       "run_start", "block_start", "tracked_stats", "block_stop", "eval_start",
                       "eval_accuracy", "eval_stop", "block_start", "tracked_stats", "block_stop",
                       "eval_start", "eval_accuracy", "eval_stop", "train_samples", "run_stop"}));
-  const nlohmann::json accuracy = lines()[lines().size() - 4];
+  const formats::Json accuracy = lines()[lines().size() - 4];
   EXPECT_EQ(accuracy.at("value"), 0.73);
   EXPECT_EQ(accuracy.at("metadata").at("epoch_num"), 896);
   EXPECT_EQ(lines().back().at("metadata").at("status"), "success");

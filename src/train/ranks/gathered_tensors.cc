@@ -1,11 +1,11 @@
 #include "train/ranks/gathered_tensors.h"
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "formats/json.h"
 
 namespace cloze::train {
 namespace {
@@ -17,16 +17,16 @@ constexpr VariableRole kRoles[] = {VariableRole::kParameter, VariableRole::kOpti
 constexpr int kFirst = 0;
 
 std::string announcement_of(const std::vector<TensorSource>& tensors, VariableRole role) {
-  nlohmann::json all = nlohmann::json::array();
+  formats::Json all = formats::Json::array();
   for (const TensorSource& tensor : tensors) {
     std::vector<int64_t> dimensions;
     for (int i = 0; i < tensor.shape.rank(); ++i) dimensions.push_back(tensor.shape[i]);
     all.push_back({tensor.name, static_cast<int>(tensor.dtype), dimensions});
   }
-  return nlohmann::json{{"role", static_cast<int>(role)}, {"tensors", all}}.dump();
+  return formats::Json{{"role", static_cast<int>(role)}, {"tensors", all}}.dump();
 }
 
-TensorSource announced_tensor(const nlohmann::json& tensor) {
+TensorSource announced_tensor(const formats::Json& tensor) {
   const auto dimensions = tensor.at(2).get<std::vector<int64_t>>();
   return {.name = tensor.at(0).get<std::string>(),
           .dtype = static_cast<DType>(tensor.at(1).get<int>()),
@@ -58,8 +58,8 @@ GatheredTensors::GatheredTensors(comm::Communicator& ranks, engine::Session& ses
     std::vector<TensorSource> own = tensors_of(session, role);
     const std::vector<std::string> all = ranks.all_gather(announcement_of(own, role));
     for (int rank = 0; rank < ranks.size(); ++rank) {
-      const nlohmann::json announcement = nlohmann::json::parse(all[static_cast<size_t>(rank)]);
-      for (const nlohmann::json& tensor : announcement.at("tensors")) {
+      const formats::Json announcement = formats::Json::parse(all[static_cast<size_t>(rank)]);
+      for (const formats::Json& tensor : announcement.at("tensors")) {
         const int64_t place = count[static_cast<size_t>(rank)]++;
         TensorSource source = announced_tensor(tensor);
         if (!names.insert(source.name).second) continue;

@@ -31,14 +31,14 @@ std::string checksum_of(const fs::path& path) {
 }
 
 // The text of a manifest that has no checksum yet, with it.
-std::string sealed_text(nlohmann::ordered_json manifest) {
+std::string sealed_text(formats::Json manifest) {
   const std::string text = formats::json_text(manifest);
   manifest[kChecksum] = checksum_text(formats::crc32c(std::as_bytes(std::span(text))));
   return formats::json_text(manifest);
 }
 
 bool is_as_sealed(const std::string& text) {
-  auto manifest = nlohmann::ordered_json::parse(text);
+  auto manifest = formats::Json::parse(text);
   manifest.erase(kChecksum);
   return sealed_text(std::move(manifest)) == text;
 }
@@ -49,7 +49,7 @@ bool is_plain_name(const std::string& name) {
          name.find('\0') == std::string::npos;
 }
 
-std::optional<std::string> find_damage_of_file(const fs::path& folder, const nlohmann::json& file,
+std::optional<std::string> find_damage_of_file(const fs::path& folder, const formats::Json& file,
                                                std::string_view unread) {
   const std::string name = file.at("name").get<std::string>();
   if (!is_plain_name(name))
@@ -74,7 +74,7 @@ void write_manifest(const fs::path& folder, int64_t step) {
     names.push_back(entry.path().filename().string());
   }
   std::sort(names.begin(), names.end());
-  nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  formats::Json files = formats::Json::array();
   for (const std::string& name : names) {
     files.push_back({{"name", name},
                      {"bytes", fs::file_size(folder / name)},
@@ -88,8 +88,8 @@ void write_manifest(const fs::path& folder, int64_t step) {
 std::optional<std::string> find_damage(const fs::path& folder, std::string_view unread) {
   if (!fs::exists(folder / kManifestName)) return fmt::format("it has no {}", kManifestName);
   try {
-    const nlohmann::json manifest = formats::read_json_file(folder / kManifestName);
-    const nlohmann::json& version = manifest.at("version");
+    const formats::Json manifest = formats::read_json_file(folder / kManifestName);
+    const formats::Json& version = manifest.at("version");
     if (manifest.at("schema") != kSchema ||
         (version != kVersion && version != kVersionWithoutChecksum)) {
       return fmt::format("{} is of another version ({})", kManifestName, version.dump());
@@ -97,10 +97,10 @@ std::optional<std::string> find_damage(const fs::path& folder, std::string_view 
     if (version == kVersion && !is_as_sealed(platform::read_file(folder / kManifestName))) {
       return fmt::format("the checksum of {} is wrong", kManifestName);
     }
-    for (const nlohmann::json& file : manifest.at("files")) {
+    for (const formats::Json& file : manifest.at("files")) {
       if (auto damage = find_damage_of_file(folder, file, unread)) return damage;
     }
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const formats::JsonError& error) {
     return fmt::format("{} lacks something: {}", kManifestName, error.what());
   } catch (const std::runtime_error& error) {
     return error.what();

@@ -4,13 +4,13 @@
 
 namespace cloze::train {
 
-nlohmann::json run_identity(const TrainingOptions& options) {
-  nlohmann::json identity{{"architecture", models::architecture_of(options.step.head.kind)},
-                          {"labels", options.step.head.labels},
-                          {"global_batch_size", options.global_batch_size},
-                          {"seed", options.step.seed},
-                          {"optimizer", optim::optimizer_named(options.step.optimizer.name).name},
-                          {"data", options.dataset->fingerprint()}};
+formats::Json run_identity(const TrainingOptions& options) {
+  formats::Json identity{{"architecture", models::architecture_of(options.step.head.kind)},
+                         {"labels", options.step.head.labels},
+                         {"global_batch_size", options.global_batch_size},
+                         {"seed", options.step.seed},
+                         {"optimizer", optim::optimizer_named(options.step.optimizer.name).name},
+                         {"data", options.dataset->fingerprint()}};
   for (const models::BertField& field : models::bert_fields()) {
     const bool is_of_another =
         field.kind == models::FieldKind::kVariant && !options.step.model.groupbert;

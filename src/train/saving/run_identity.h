@@ -3,8 +3,7 @@
 // Everything else may change.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "formats/json.h"
 #include "train/training.h"
 
 namespace cloze::train {
@@ -12,6 +11,6 @@ namespace cloze::train {
 // {"vocab_size": 30522, ..., "seed": 1234, "data": "5 records 99aa..."}: under the names of the
 // options where there is one. global_batch_size counts the sequences of a step, however it was set;
 // the data's value is Dataset::fingerprint().
-nlohmann::json run_identity(const TrainingOptions& options);
+formats::Json run_identity(const TrainingOptions& options);
 
 }  // namespace cloze::train

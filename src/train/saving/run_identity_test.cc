@@ -15,7 +15,7 @@ TrainingOptions options() {
           .global_batch_size = 8};
 }
 
-std::string differences(const nlohmann::json& stored, const nlohmann::json& current) {
+std::string differences(const formats::Json& stored, const formats::Json& current) {
   return formats::value_differences(stored, current, "this run has");
 }
 
@@ -42,7 +42,7 @@ TEST(RunIdentityTest, WhatMayChangeIsNotPartOfIt) {
 }
 
 TEST(RunIdentityTest, SurvivesAFileAndSkipsNamesOfOneSide) {
-  auto stored = nlohmann::json::parse(formats::json_text(run_identity(options())));
+  auto stored = formats::Json::parse(formats::json_text(run_identity(options())));
   EXPECT_EQ(differences(stored, run_identity(options())), "");
   stored.erase("seed");
   stored["of_another_version"] = 1;

@@ -13,45 +13,45 @@ constexpr const char* kSchema = "cloze.training_state";
 constexpr int kVersion = 2;
 constexpr int kVersionWithoutIdentity = 1;
 
-nlohmann::json best_checkpoint_of(const TrainingState& state) {
+formats::Json best_checkpoint_of(const TrainingState& state) {
   if (!state.best_metric) return nullptr;
   return checkpoint_path({}, state.best_step).string();
 }
 
-std::optional<double> number_or_nothing(const nlohmann::json& value) {
+std::optional<double> number_or_nothing(const formats::Json& value) {
   return value.is_null() ? std::nullopt : std::optional(value.get<double>());
 }
 
-nlohmann::json identity_of(const nlohmann::json& json) {
-  if (json.at("version") == kVersionWithoutIdentity) return nlohmann::json::object();
-  return json.at("identity").get<nlohmann::json::object_t>();
+formats::Json identity_of(const formats::Json& json) {
+  if (json.at("version") == kVersionWithoutIdentity) return formats::Json::object();
+  return json.at("identity");
 }
 
-nlohmann::ordered_json json_of(const LossScaleState& state) {
+formats::Json json_of(const LossScaleState& state) {
   return {{"dynamic", formats::or_null(state.dynamic)},
           {"good_steps", state.good_steps},
           {"overflows", state.overflows}};
 }
 
 // Checkpoints of runs without a loss scale lack it.
-LossScaleState loss_scale_of(const nlohmann::json& json) {
+LossScaleState loss_scale_of(const formats::Json& json) {
   const auto found = json.find("loss_scale");
-  if (found == json.end()) return {};
+  if (!found) return {};
   return {.dynamic = number_or_nothing(found->at("dynamic")),
           .good_steps = found->at("good_steps").get<int64_t>(),
           .overflows = found->at("overflows").get<int64_t>()};
 }
 
-nlohmann::ordered_json json_of(const WatchState& state) {
+formats::Json json_of(const WatchState& state) {
   return {{"losses", state.losses.count},           {"mean_loss", state.losses.mean},
           {"loss_variance", state.losses.variance}, {"skips", state.skips},
           {"roll_backs", state.roll_backs},         {"rolled_back_to", state.rolled_back_to}};
 }
 
 // Older checkpoints lack it.
-WatchState watch_of(const nlohmann::json& json) {
+WatchState watch_of(const formats::Json& json) {
   const auto found = json.find("watch");
-  if (found == json.end()) return {};
+  if (!found) return {};
   return {.losses = {.count = found->at("losses").get<int64_t>(),
                      .mean = found->at("mean_loss").get<double>(),
                      .variance = found->at("loss_variance").get<double>()},
@@ -95,7 +95,7 @@ std::string training_state_text(const TrainingState& state) {
 }
 
 TrainingState read_training_state(const std::filesystem::path& path) {
-  const nlohmann::json json = formats::read_json_file(path);
+  const formats::Json json = formats::read_json_file(path);
   try {
     const bool is_known =
         json.at("version") == kVersion || json.at("version") == kVersionWithoutIdentity;
@@ -110,7 +110,7 @@ TrainingState read_training_state(const std::filesystem::path& path) {
             .tokens = json.at("tokens").get<int64_t>(),
             .epoch = json.at("epoch").get<double>(),
             .seed = json.at("seed").get<uint64_t>(),
-            .best_metric = number_or_nothing(json.value("best_metric", nlohmann::json())),
+            .best_metric = number_or_nothing(json.value("best_metric", formats::Json())),
             .best_step = json.value("best_step", int64_t{0}),
             .evaluated_step = json.value("evaluated_step", int64_t{0}),
             .evaluated_on = json.value("evaluated_on", ""),
@@ -119,7 +119,7 @@ TrainingState read_training_state(const std::filesystem::path& path) {
             .watch = watch_of(json),
             .logged_steps = json.value("logged_steps", int64_t{0}),
             .identity = identity_of(json)};
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const formats::JsonError& error) {
     throw_data_error("{}: {}", path.string(), error.what());
   }
 }
@@ -131,7 +131,7 @@ void add_to_history(std::vector<StepMetrics>& history, const StepMetrics& metric
 }
 
 std::string trainer_state_text(const TrainingState& state, std::span<const StepMetrics> history) {
-  nlohmann::ordered_json log = nlohmann::ordered_json::array();
+  formats::Json log = formats::Json::array();
   for (const StepMetrics& m : history) {
     log.push_back({{"epoch", m.epoch},
                    {"grad_norm", m.gradient_norm},
@@ -149,23 +149,23 @@ std::string trainer_state_text(const TrainingState& state, std::span<const StepM
                              {"log_history", std::move(log)},
                              {"max_steps", state.total_steps},
                              {"num_input_tokens_seen", state.tokens},
-                             {"stateful_callbacks", nlohmann::ordered_json::object()},
+                             {"stateful_callbacks", formats::Json::object()},
                              {"trial_name", nullptr},
                              {"trial_params", nullptr}});
 }
 
 std::vector<StepMetrics> read_trainer_history(const std::filesystem::path& path) {
-  const nlohmann::json json = formats::read_json_file(path);
+  const formats::Json json = formats::read_json_file(path);
   std::vector<StepMetrics> history;
   try {
-    for (const nlohmann::json& line : json.at("log_history")) {
+    for (const formats::Json& line : json.at("log_history")) {
       history.push_back({.step = line.at("step").get<int64_t>(),
                          .epoch = formats::number_or_nan(line.at("epoch")),
                          .loss = formats::number_or_nan(line.at("loss")),
                          .learning_rate = formats::number_or_nan(line.at("learning_rate")),
                          .gradient_norm = formats::number_or_nan(line.at("grad_norm"))});
     }
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const formats::JsonError& error) {
     throw_data_error("{}: {}", path.string(), error.what());
   }
   return history;

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "formats/json.h"
 #include "train/loss_scale.h"
 #include "train/metrics/metrics.h"
 #include "train/step_watch.h"
@@ -32,7 +32,7 @@ struct TrainingState {
   WatchState watch;
   int64_t logged_steps = 0;  // steps that were logged, in the history or not
   // What must not change on resuming (run_identity.h); empty where a checkpoint lacks it.
-  nlohmann::json identity = nlohmann::json::object();
+  formats::Json identity = formats::Json::object();
   bool operator==(const TrainingState&) const = default;
 
   // Batches of the data's order that are consumed.
