@@ -2,19 +2,33 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 
 #include "text/ascii.h"
+#include "text/python_string.h"
+#include "text/sentence_marks.h"
+#include "text/utf8.h"
 
 namespace cloze::text {
 namespace {
 
-// In lower case, without the last full stop. Before a sentence opener, an abbreviation ends its
-// sentence.
+// In small letters, without the last full stop. Only those that are no word that could end a
+// sentence in another of these languages.
 constexpr auto kAbbreviations = std::to_array<std::string_view>(
-    {"a.k.a", "al",   "approx", "assoc", "aug", "ave", "b",   "bros", "c",    "ca", "co", "corp",
-     "dec",   "dept", "ed",     "eds",   "esp", "est", "etc", "ex",   "feb",  "fr", "ft", "inc",
-     "jan",   "jr",   "jul",    "jun",   "ltd", "nov", "oct", "sep",  "sept", "sr", "v"});
+    {// English
+     "a.k.a", "al", "approx", "assoc", "aug", "ave", "b", "bros", "c", "ca", "co", "corp", "dec",
+     "dept", "ed", "eds", "esp", "est", "etc", "ex", "ext", "feb", "fr", "ft", "inc", "jan", "jr",
+     "jul", "jun", "ltd", "nov", "oct", "ph.d", "pop", "pvt", "sep", "sept", "sr", "v",
+     // German
+     "abb", "bspw", "bzw", "dipl", "evtl", "geb", "gest", "ggf", "hrsg", "inkl", "jh", "jhd",
+     "jhdt", "mio", "mrd", "mind", "sog", "std", "str", "tel", "usw", "vgl", "zzgl",
+     // French, Italian, Portuguese, Spanish
+     "av", "cap", "ej", "env", "ing", "pág", "págs", "prov", "sig", "vv",
+     // Dutch, Polish, Swedish, Turkish, Vietnamese
+     "bijv", "blz", "bl.a", "d.v.s", "enz", "m.in", "np", "org", "tj", "tp", "ul", "ur", "vd", "yy",
+     "zm",
+     // Russian, Ukrainian
+     "акад", "англ", "букв", "гл", "гр", "ед", "итал", "им", "лат", "млн", "млрд", "напр", "нем",
+     "обл", "ок", "пос", "проф", "род", "рус", "св", "см", "ср", "стр", "тыс", "ул", "ум", "фр"});
 
 // These are abbreviations only before a number.
 constexpr auto kNumberedAbbreviations =
@@ -23,122 +37,81 @@ constexpr auto kNumberedAbbreviations =
 
 // Words that often open a sentence.
 constexpr auto kSentenceOpeners = std::to_array<std::string_view>(
-    {"A",     "After", "Although", "An",   "As",      "At",    "But",   "By",    "During", "For",
-     "From",  "He",    "His",      "How",  "However", "If",    "In",    "It",    "Its",    "Many",
-     "On",    "She",   "Since",    "Some", "The",     "Their", "There", "These", "They",   "This",
-     "Those", "To",    "We",       "What", "When",    "While", "With"});
+    {"A", "After", "Although", "An", "As", "At", "But", "By", "During", "For", "From", "He", "His",
+     "How", "However", "If", "In", "It", "Its", "Many", "On", "She", "Since", "Some", "The",
+     "Their", "There", "These", "They", "This", "Those", "To", "We", "What", "When", "While",
+     "With",
+     // German, French, Italian, Spanish, Russian
+     "Am", "Auch", "Das", "Der", "Die", "Ein", "Eine", "Er", "Es", "Im", "Sie", "Wir", "Ce",
+     "Cette", "Dans", "Elle", "Il", "Ils", "La", "Le", "Les", "Un", "Une", "El", "En", "Los", "Las",
+     "Se", "Su", "В", "Он", "Она", "Они", "На", "По", "После"});
 
 // These stand before a name or number and so never close a sentence.
 constexpr auto kTitles = std::to_array<std::string_view>(
-    {"adm",  "brig", "capt", "cf",  "cmdr", "col",    "cpl", "dr",   "e.g", "gen",
-     "gov",  "hon",  "i.e",  "lt",  "maj",  "messrs", "mr",  "mrs",  "ms",  "mt",
-     "pres", "prof", "rep",  "rev", "sen",  "sgt",    "st",  "supt", "viz", "vs"});
+    {"adm",  "brig", "capt", "cf",  "cmdr", "col",    "cpl",  "dr",  "drs", "e.g", "gen",
+     "gov",  "hon",  "i.e",  "lt",  "maj",  "messrs", "mr",   "mrs", "ms",  "mt",  "pres",
+     "prof", "rep",  "rev",  "sen", "sgt",  "st",     "supt", "viz", "vs",  "डॉ"});
 
-constexpr auto kClosers = std::to_array<std::string_view>(
-    {"\"", "'", ")", "]", "\u201D", "\u2019", "\u00BB", "\uFF09", "\u300B", "\u3011"});
-
-// Close a quotation after which a Japanese sentence goes on: "\u300Cyes\u300D to itta".
-constexpr auto kJapaneseClosers = std::to_array<std::string_view>({"\u300D", "\u300F"});
-
-// End a sentence when white space follows.
-constexpr auto kSpacedStops =
-    std::to_array<std::string_view>({".", "!", "?", "\u2026", "\u061F", "\u06D4",  // Arabic, Urdu
-                                     "\u0589"});                                   // Armenian
-
-// End a sentence whatever follows.
-constexpr auto kFullStops =
-    std::to_array<std::string_view>({"\u3002", "\uFF01", "\uFF1F", "\uFF61",  // Chinese, Japanese
-                                     "\u0964", "\u0965",  // dandas of the scripts of India
-                                     "\u0F0D", "\u0F0E",  // Tibetan
-                                     "\u104B",            // Burmese
-                                     "\u1362", "\u1367", "\u1368",  // Ethiopic
-                                     "\u17D4", "\u17D5"});          // Khmer
+// Months that a number with a full stop stands before, in German.
+constexpr auto kMonths = std::to_array<std::string_view>(
+    {"Januar", "Jänner", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September",
+     "Oktober", "November", "Dezember"});
 
 template <typename Words>
-bool contains(const Words& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+bool contains_word(const Words& words, std::string_view word) {
+  return std::ranges::find(words, word) != std::ranges::end(words);
 }
 
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return is_ascii_upper(c) || is_lower(c); }
-bool is_outside_ascii(char c) { return static_cast<unsigned char>(c) >= 0x80; }
 
-// The letters and inner stops just before `end`, with any opening quote or bracket left out.
-std::string_view word_before(std::string_view text, size_t end) {
-  size_t begin = end;
-  while (begin > 0 && (is_letter(text[begin - 1]) || is_outside_ascii(text[begin - 1]) ||
-                       text[begin - 1] == '.')) {
-    --begin;
-  }
-  return text.substr(begin, end - begin);
+bool is_number(std::string_view word) { return std::ranges::all_of(word, is_digit); }
+
+// At most as large as the ordinals that are written in digits every day.
+constexpr size_t kOrdinalDigits = 2;
+
+// "J", "А", "z" and, of a script without small and large letters, Arabic's "ز".
+bool is_one_letter(std::string_view word) {
+  const DecodedCodePoint first = decode_utf8(word, 0);
+  const bool is_arabic = first.code_point >= 0x0620 && first.code_point <= 0x06D3;
+  return first.bytes == word.size() &&
+         (is_arabic || is_upper_letter(first.code_point) || is_lower_letter(first.code_point));
+}
+bool is_initial(std::string_view word) {
+  return is_one_letter(word) && !is_lower_letter(decode_utf8(word, 0).code_point) && word != "I";
 }
 
-std::string_view letters_at(std::string_view text, size_t begin) {
-  size_t end = begin;
-  while (end < text.size() && is_letter(text[end])) ++end;
-  return text.substr(begin, end - begin);
-}
-
-// "J", "U.S", "Ph.D": a single letter, or letters separated by stops.
-bool is_single_initial(std::string_view word) {
-  return word.size() == 1 && is_ascii_upper(word[0]);
-}
 bool has_inner_stop(std::string_view word) {
-  return word.find('.') != std::string_view::npos && is_letter(word.back());
+  const size_t stop = word.find('.');
+  return stop != std::string_view::npos && !word.ends_with('.') && !is_digit(word.back());
 }
 
-// Whether the lone full stop after `word` belongs to the word and ends nothing.
-bool stop_belongs_to_word(std::string_view word, std::string_view text, size_t next) {
-  if (word.empty()) return false;
-  const std::string small = lower_ascii(word);
-  if (contains(kTitles, small)) return true;
-  if (contains(kNumberedAbbreviations, small) && is_digit(text[next])) return true;
-  const bool opener = contains(kSentenceOpeners, letters_at(text, next));
-  if (is_single_initial(word) && word != "I") return true;
-  return (is_single_initial(word) || contains(kAbbreviations, small) || has_inner_stop(word)) &&
-         !opener;
+// Where a part of a text ends in it.
+size_t end_of(std::string_view text, std::string_view part) {
+  return static_cast<size_t>(part.data() + part.size() - text.data());
 }
 
-bool can_begin_sentence(std::string_view text, size_t at) {
-  const char c = text[at];
-  return is_ascii_upper(c) || is_digit(c) || is_outside_ascii(c) || c == '"' || c == '\'' ||
-         c == '(' || c == '[';
-}
-
-// The first bytes of marks, and the space that may separate two Thai sentences.
-constexpr std::array<bool, 256> kMayStop = [] {
-  std::array<bool, 256> table{};
-  table[static_cast<unsigned char>(' ')] = true;
-  for (const auto stop : kSpacedStops) table[static_cast<unsigned char>(stop[0])] = true;
-  for (const auto stop : kFullStops) table[static_cast<unsigned char>(stop[0])] = true;
-  return table;
+// What next_stop() looks at: the first bytes of stops, and the second ones of those outside ASCII.
+struct StopBytes {
+  std::array<bool, 256> first{};
+  std::array<bool, 256> second{};
+};
+constexpr StopBytes kStopBytes = [] {
+  StopBytes bytes;
+  const auto add = [&](std::string_view stop) {
+    bytes.first[static_cast<unsigned char>(stop[0])] = true;
+    if (stop.size() > 1) bytes.second[static_cast<unsigned char>(stop[1])] = true;
+  };
+  for (const std::string_view stop : kSpacedStops) add(stop);
+  for (const std::string_view stop : kFullStops) add(stop);
+  bytes.first[' '] = true;  // between two Thai sentences
+  return bytes;
 }();
 
-size_t next_stop(std::string_view text, size_t at) {
-  while (at < text.size() && !kMayStop[static_cast<unsigned char>(text[at])]) ++at;
-  return at;
-}
-
-// The length of the one of `marks` that stands at `at`, 0 when none does.
-template <typename Marks>
-size_t length_of(const Marks& marks, std::string_view text, size_t at) {
-  for (const std::string_view mark : marks) {
-    if (text.substr(at).starts_with(mark)) return mark.size();
-  }
-  return 0;
-}
-
-size_t full_stop_length(std::string_view text, size_t at) {
-  return length_of(kFullStops, text, at);
-}
-size_t stop_length(std::string_view text, size_t at) {
-  const size_t spaced = length_of(kSpacedStops, text, at);
-  return spaced > 0 ? spaced : full_stop_length(text, at);
-}
-size_t closer_length(std::string_view text, size_t at) {
-  const size_t closer = length_of(kClosers, text, at);
-  return closer > 0 ? closer : length_of(kJapaneseClosers, text, at);
+bool may_stop(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (!kStopBytes.first[byte(at)]) return false;
+  if (text[at] == ' ') return at >= 3 && text[at - 3] == '\xE0';
+  return byte(at) < 0x80 || (at + 1 < text.size() && kStopBytes.second[byte(at + 1)]);
 }
 
 template <typename Length>
@@ -151,81 +124,182 @@ size_t skip(std::string_view text, size_t at, const Length& length) {
   return at;
 }
 
-size_t space_length(std::string_view text, size_t at) { return is_ascii_space(text[at]) ? 1 : 0; }
-
-// Thai and Lao, U+0E00 to U+0EFF: E0 B8 80 to E0 BB BF.
-bool is_thai_or_lao(std::string_view text, size_t at) {
-  return at + 2 < text.size() && text[at] == '\xE0' && text[at + 1] >= '\xB8' &&
-         text[at + 1] <= '\xBB';
-}
-
 // These scripts have no stop mark: a space separates their sentences, except after a repetition
 // mark.
 bool is_thai_gap(std::string_view text, size_t space, size_t next) {
   constexpr auto kRepetitionMarks = std::to_array<std::string_view>({"\u0E46", "\u0EC6"});
-  return next > space && space >= 3 && is_thai_or_lao(text, space - 3) &&
-         is_thai_or_lao(text, next) && length_of(kRepetitionMarks, text, space - 3) == 0;
+  if (next <= space || space < 3) return false;
+  return is_thai_or_lao(text, space - 3) && is_thai_or_lao(text, next) &&
+         !contains_word(kRepetitionMarks, text.substr(space - 3, 3));
 }
 
+bool is_letter_byte(char c) {
+  return (c >= 'a' && c <= 'z') || is_ascii_upper(c) || static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool ends_in_japanese_closer(std::string_view text) {
+  return text.size() >= 3 && japanese_closer_length(text, text.size() - 3) > 0;
+}
+
+std::string_view trim(std::string_view text) {
+  text.remove_prefix(skip(text, 0, space_length));
+  while (!text.empty()) {
+    const DecodedCodePoint last = decode_utf8_before(text, text.size());
+    if (!last.is_valid || !is_python_space(last.code_point)) break;
+    text.remove_suffix(last.bytes);
+  }
+  return text;
+}
+
+}  // namespace
+
 // A stop with what closes after it: bytes [begin, end), the marks up to `stops_end`.
-struct Stop {
+struct SentenceSplitter::Stop {
   size_t begin = 0;
   size_t stops_end = 0;
   size_t end = 0;
   bool is_full = false;  // among the marks is one that needs no white space
 };
 
-Stop stop_at(std::string_view text, size_t at) {
-  Stop stop{.begin = at, .stops_end = skip(text, at, stop_length)};
-  for (size_t mark = at; mark < stop.stops_end; mark += stop_length(text, mark)) {
-    stop.is_full |= full_stop_length(text, mark) > 0;
+// Goes through a paragraph from stop to stop.
+class SentenceSplitter::Reader {
+ public:
+  Reader(const SentenceSplitter& splitter, std::string_view paragraph)
+      : splitter_(splitter), paragraph_(paragraph) {}
+
+  std::vector<std::string_view> sentences() {
+    for (size_t at = next_stop(0); at < paragraph_.size();) {
+      const Stop stop = stop_at(at);
+      const size_t next = skip(paragraph_, stop.end, space_length);
+      if (next == paragraph_.size()) break;
+      if (stop.stops_end == at) {
+        if (is_thai_gap(paragraph_, at, next)) cut(at, next);
+      } else if (has_letter(at) && splitter_.ends_sentence(paragraph_, stop, next)) {
+        cut(stop.end, next);
+      }
+      at = next_stop(std::max({stop.end, next, at + 1}));
+    }
+    if (const std::string_view rest = trim(paragraph_.substr(begin_)); !rest.empty()) {
+      sentences_.push_back(rest);
+    }
+    return std::move(sentences_);
   }
-  // Tibetan has a space between two of its stops.
-  size_t next = skip(text, stop.stops_end, space_length);
-  while (stop.is_full && next < text.size() && full_stop_length(text, next) > 0) {
-    stop.stops_end = skip(text, next, stop_length);
-    next = skip(text, stop.stops_end, space_length);
+
+ private:
+  size_t next_stop(size_t at) const {
+    while (at < paragraph_.size() && !may_stop(paragraph_, at)) ++at;
+    return at;
   }
-  stop.end = skip(text, stop.stops_end, closer_length);
-  return stop;
+
+  Stop stop_at(size_t at) {
+    Stop stop{.begin = at, .stops_end = skip(paragraph_, at, stop_length)};
+    for (size_t mark = at; mark < stop.stops_end; mark += stop_length(paragraph_, mark)) {
+      stop.is_full |= full_stop_length(paragraph_, mark) > 0;
+    }
+    // Tibetan has a space between two of its stops.
+    size_t next = skip(paragraph_, stop.stops_end, space_length);
+    while (stop.is_full && next < paragraph_.size() && full_stop_length(paragraph_, next) > 0) {
+      stop.stops_end = skip(paragraph_, next, stop_length);
+      next = skip(paragraph_, stop.stops_end, space_length);
+    }
+    stop.end = skip(paragraph_, stop.stops_end,
+                    stop.is_full ? closer_length : closer_after_spaced_stop_length);
+    if (stop.stops_end > at && !stop.is_full) take_spaced_closer(stop);
+    return stop;
+  }
+
+  // French sets a space before », and tokenised text before every quotation mark.
+  void take_spaced_closer(Stop& stop) {
+    const size_t quote = skip(paragraph_, stop.end, space_length);
+    if (quote == stop.end || quote == paragraph_.size()) return;
+    const size_t bytes = closing_quote_length(paragraph_, quote);
+    const size_t end = quote + bytes;
+    if (bytes == 0 || end == paragraph_.size() || !goes_on_after_quote(end)) return;
+    if (paragraph_[quote] != '"' || closes_quotation(quote)) stop.end = end;
+  }
+
+  bool goes_on_after_quote(size_t end) const {
+    return space_length(paragraph_, end) > 0 || stop_length(paragraph_, end) > 0 ||
+           std::string_view(",;:)").find(paragraph_[end]) != std::string_view::npos;
+  }
+
+  // Whether a straight quote with white space on both sides closes a quotation: before marks that
+  // go on, or where the sentence opened one.
+  bool closes_quotation(size_t quote) {
+    const size_t next = skip(paragraph_, quote + 1, space_length);
+    if (next == paragraph_.size()) return true;
+    const char32_t first = decode_utf8(paragraph_, next).code_point;
+    if (!is_word_character(first) && !can_begin_sentence(paragraph_, next)) return true;
+    for (; counted_ < quote; ++counted_) quote_is_open_ ^= paragraph_[counted_] == '"';
+    return quote_is_open_;
+  }
+
+  // Whether the open sentence has a letter before `end`. Each byte is looked at once.
+  bool has_letter(size_t end) {
+    while (searched_ < end && !is_letter_byte(paragraph_[searched_])) ++searched_;
+    return searched_ < end;
+  }
+
+  void cut(size_t end, size_t next) {
+    sentences_.push_back(trim(paragraph_.substr(begin_, end - begin_)));
+    begin_ = counted_ = searched_ = next;
+    quote_is_open_ = false;
+  }
+
+  const SentenceSplitter& splitter_;
+  std::string_view paragraph_;
+  size_t begin_ = 0;     // of the sentence that is open
+  size_t searched_ = 0;  // no letter before
+  size_t counted_ = 0;   // straight quotes before are in quote_is_open_
+  bool quote_is_open_ = false;
+  std::vector<std::string_view> sentences_;
+};
+
+SentenceSplitter::SentenceSplitter(const StopHabits& learned)
+    : has_ordinals_(learned.has_ordinals) {
+  for (const std::string_view word : kAbbreviations) abbreviations_.emplace(word);
+  for (const std::string_view word : kSentenceOpeners) openers_.emplace(word);
+  abbreviations_.insert(learned.abbreviations.begin(), learned.abbreviations.end());
+  openers_.insert(learned.openers.begin(), learned.openers.end());
 }
 
-bool ends_in_japanese_closer(std::string_view text) {
-  return std::ranges::any_of(kJapaneseClosers,
-                             [&](std::string_view closer) { return text.ends_with(closer); });
+std::vector<std::string_view> SentenceSplitter::split(std::string_view paragraph) const {
+  return Reader(*this, paragraph).sentences();
 }
 
-// Whether the sentence ends at the stop, text[next] being what comes after it and white space.
-bool ends_sentence(std::string_view text, const Stop& stop, size_t next) {
-  if (stop.is_full && next == stop.end) {
-    return !ends_in_japanese_closer(text.substr(stop.begin, stop.end - stop.begin));
+// Whether the sentence ends at the stop, paragraph[next] being what comes after it and white space.
+bool SentenceSplitter::ends_sentence(std::string_view paragraph, const Stop& stop,
+                                     size_t next) const {
+  const std::string_view marks = paragraph.substr(stop.begin, stop.end - stop.begin);
+  if (next == stop.end) {
+    if (stop_length(paragraph, next) > 0) return false;
+    const bool is_full = stop.is_full || ((marks.back() == '!' || marks.back() == '?') &&
+                                          is_unspaced(paragraph, next));
+    return is_full && !ends_in_japanese_closer(marks);
   }
   if (stop.is_full) return true;
-  if (next == stop.end || !can_begin_sentence(text, next)) return false;
-  const bool is_lone = stop.end == stop.begin + 1 && text[stop.begin] == '.';
-  return !(is_lone && stop_belongs_to_word(word_before(text, stop.begin), text, next));
+  if (!can_begin_sentence(paragraph, next)) return false;
+  const bool is_lone = marks == ".";
+  return !(is_lone && stop_belongs_to_word(word_before(paragraph, stop.begin), paragraph, next));
 }
 
-}  // namespace
-
-std::vector<std::string_view> split_sentences(std::string_view paragraph) {
-  std::vector<std::string_view> sentences;
-  size_t begin = 0;
-  const auto cut = [&](size_t end, size_t next) {
-    sentences.push_back(trim_ascii(paragraph.substr(begin, end - begin)));
-    begin = next;
-  };
-  for (size_t at = next_stop(paragraph, 0); at < paragraph.size(); at = next_stop(paragraph, at)) {
-    const Stop stop = stop_at(paragraph, at);
-    const size_t next = skip(paragraph, stop.end, space_length);
-    if (next == paragraph.size()) break;
-    if (stop.stops_end > at && ends_sentence(paragraph, stop, next)) cut(stop.end, next);
-    if (stop.stops_end == at && is_thai_gap(paragraph, at, next)) cut(at, next);
-    at = std::max({stop.end, next, at + 1});
+// Whether the lone full stop after `word` belongs to the word and ends nothing.
+bool SentenceSplitter::stop_belongs_to_word(std::string_view word, std::string_view paragraph,
+                                            size_t next) const {
+  if (word.empty()) return false;
+  const std::string small = python_lower(word);
+  if (contains_word(kTitles, small)) return true;
+  if (contains_word(kNumberedAbbreviations, small) && is_digit(paragraph[next])) return true;
+  const std::string_view following = word_at(paragraph, next);
+  const bool is_opener = openers_.contains(following);
+  if (is_number(word)) {
+    if (word.size() > kOrdinalDigits || following.empty() || is_digit(following[0])) return false;
+    return contains_word(kMonths, following) || (has_ordinals_ && !is_opener);
   }
-  const std::string_view rest = trim_ascii(paragraph.substr(begin));
-  if (!rest.empty()) sentences.push_back(rest);
-  return sentences;
+  const bool is_before_initial = !following.empty() && is_one_letter(following) &&
+                                 paragraph.substr(end_of(paragraph, following)).starts_with('.');
+  if (is_one_letter(word) && word != "I" && is_before_initial) return true;
+  return !is_opener && (is_initial(word) || has_inner_stop(word) || abbreviations_.contains(small));
 }
 
 }  // namespace cloze::text

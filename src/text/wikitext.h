@@ -3,10 +3,11 @@
 // Dropped, and counted: comments, templates (but for a few that stand for a piece of prose, such as
 // {{convert}}, {{lang}} and dashes), tables, references and other elements that are not prose,
 // files and categories, headings, list items, and the sections that only list, by the names of
-// wikitext_names.h. Links leave their label. Whatever is not closed keeps its text.
+// wikitext_names.h. Links leave their label, and -{zh-hans:...; zh-hant:...}- what simplified
+// Chinese writes, or else the first variant. Whatever is not closed keeps its text.
 //
 // Time and memory are linear in the page. Source: mediawiki.org, Help:Formatting, Help:Links,
-// Help:Tables, Help:Templates.
+// Help:Tables, Help:Templates, Writing systems/Syntax.
 #pragma once
 
 #include <cstdint>

@@ -120,6 +120,38 @@ std::string expanded_template(std::string_view content) {
   return "";
 }
 
+// "zh-hans" and "zh", but not the "http" of an address.
+bool is_variant_name(std::string_view name) {
+  const bool is_code = std::ranges::all_of(
+      name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-'; });
+  return is_code && (name.size() == 2 || name.find('-') != kNone);
+}
+
+// "zh-hans:计算机; zh-hant:電腦" shows what the first of kPreferredVariants writes, or else the first
+// variant; "乾隆" is to stay as it is. Flags before a bar say that it only sets a title (T), or a rule
+// for the rest of the page (H, -).
+std::string_view shown_variant(std::string_view content) {
+  constexpr std::string_view kPreferredVariants[] = {"zh-hans", "zh-cn"};
+  constexpr std::string_view kHidingFlags = "TH-";
+  if (const size_t bar = content.find('|'); bar != kNone) {
+    if (content.substr(0, bar).find_first_of(kHidingFlags) != kNone) return {};
+    content.remove_prefix(bar + 1);
+  }
+  std::string_view first = content;
+  bool is_first = true;
+  for (std::string_view rest = content; !rest.empty(); is_first = false) {
+    const size_t end = std::min(rest.find(';'), rest.size());
+    const std::string_view part = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const size_t colon = part.find(':');
+    if (!is_variant_name(trim_ascii(part.substr(0, colon)))) continue;
+    const std::string_view text = trim_ascii(part.substr(colon + 1));
+    if (contains(kPreferredVariants, trim_ascii(part.substr(0, colon)))) return text;
+    if (is_first) first = text;
+  }
+  return trim_ascii(first);
+}
+
 // [[Mercury (planet)|]] shows "Mercury".
 std::string_view pipe_trick(std::string_view target) {
   const size_t colon = target.find(':');
@@ -132,7 +164,7 @@ bool is_language_code(std::string_view prefix) {
          std::all_of(prefix.begin(), prefix.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
-enum class Kind { kTemplate, kTable, kLink, kExternalLink };
+enum class Kind { kTemplate, kTable, kLink, kExternalLink, kConversion };
 
 // Copies the page, remembers where what is open began in the copy, and cuts the copy back there
 // when it closes.
@@ -161,7 +193,9 @@ class MarkupRemover {
       case '{':
         return take_opening_brace();
       case '}':
-        return starts_with("}}") && close_template();
+        return (starts_with("}-") && close_conversion()) || (starts_with("}}") && close_template());
+      case '-':
+        return take_conversion();
       case '|':
         return starts_with("|}") && close_table();
       case '[':
@@ -275,6 +309,20 @@ class MarkupRemover {
     return true;
   }
 
+  // -{...}-, by which wikis of languages with several scripts write both; "-{{" is a template.
+  bool take_conversion() {
+    if (!starts_with("-{") || starts_with("-{{")) return false;
+    open(Kind::kConversion, 2);
+    return true;
+  }
+
+  bool close_conversion() {
+    if (!is_open(Kind::kConversion)) return false;
+    const std::string content = close(2);
+    copied_ += shown_variant(content);
+    return true;
+  }
+
   bool take_opening_bracket() {
     if (starts_with("[[")) {
       open(Kind::kLink, 2);
@@ -322,9 +370,11 @@ class MarkupRemover {
     copied_ += label.empty() ? pipe_trick(target) : label;
   }
 
-  // A link does not go on into the next paragraph.
+  // Links and conversions do not go on into the next paragraph.
   void drop_open_links() {
-    while (is_open(Kind::kLink) || is_open(Kind::kExternalLink)) open_.pop_back();
+    while (is_open(Kind::kLink) || is_open(Kind::kExternalLink) || is_open(Kind::kConversion)) {
+      open_.pop_back();
+    }
   }
 
   // '' ''' ''''' are italic, bold and both; of more or of four, the rest are apostrophes.

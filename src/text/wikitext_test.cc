@@ -109,6 +109,24 @@ TEST(Wikitext, WhatIsNotClosedKeepsItsText) {
   EXPECT_EQ(plain("{|\n| cell\nText."), "Text.\n");
 }
 
+TEST(Wikitext, OneVariantOfAConversionIsLeft) {
+  const std::pair<const char*, const char*> pages[] = {
+      {"-{zh-hans:计算机; zh-hant:電腦;}-好", "计算机好"},
+      {"-{zh-hant:電腦;zh-cn:计算机}-好", "计算机好"},
+      {"-{A|zh-hant:電腦;zh-hans:计算机}-好", "计算机好"},
+      {"-{T|zh-hans:题;zh-hant:題}-正文-{H|zh-cn:软件;zh-tw:軟體}-", "正文"},
+      {"-{乾隆}-年", "乾隆年"},
+      {"-{R|http://a}-年", "http://a年"},
+      {"-{sr-ec:да; sr-el:da}-", "да"},
+      {"-{zh-hans:[[计算机|电脑]]; zh-hant:[[計算機|電腦]]}-好", "电脑好"},
+      {"a -{{x}}- b", "a -- b"},
+      {"未-{闭\n\n[[合]]", "未闭\n合"},
+  };
+  for (const auto& [source, expected] : pages) {
+    EXPECT_EQ(plain(source), std::string(expected) + "\n") << source;
+  }
+}
+
 TEST(Wikitext, NothingIsNothing) {
   for (const char* text :
        {"", "\n\n", "====", "= =", "__NOTOC__", "{{}}", "[[]]", "12 34", "{{", "[["}) {
@@ -119,9 +137,10 @@ TEST(Wikitext, NothingIsNothing) {
 // Any bytes: no crash, and the result is no longer than the input (a template can only shrink).
 TEST(Wikitext, RandomMarkupIsTaken) {
   constexpr std::string_view kPieces[] = {
-      "{{",    "}}",     "[[",   "]]",      "{|", "|}",    "|",     "\n",         "'''",
-      "<ref>", "</ref>", "<!--", "-->",     "==", "a",     " ",     "[http://x ", "]",
-      "&amp;", "\xC3",   "lang", "convert", ":",  "File:", "<br/>", "*"};
+      "{{",         "}}",      "[[",     "]]",    "{|",    "|}",       "|", "\n",
+      "'''",        "<ref>",   "</ref>", "<!--",  "-->",   "==",       "a", " ",
+      "[http://x ", "]",       "&amp;",  "-{",    "}-",    "zh-hans:", ";", "\xC3",
+      "lang",       "convert", ":",      "File:", "<br/>", "*"};
   PhiloxStream random(1, 0);
   for (int round = 0; round < 2000; ++round) {
     std::string text;
@@ -132,9 +151,9 @@ TEST(Wikitext, RandomMarkupIsTaken) {
 
 // Each run of a mark alone and before a run of another: quadratic work would not end.
 TEST(Wikitext, AMillionUnclosedMarksAreReadOnce) {
-  constexpr std::string_view kMarks[] = {"",     "{{",   "[[",     "[[a|",  "<ref>", "<!--",
-                                         "{|\n", "}}",   "]]",     "|}",    "<",     "[http://",
-                                         "]",    "\n\n", "</ref>", "{{a|b|"};
+  constexpr std::string_view kMarks[] = {
+      "",  "{{",       "[[", "[[a|", "<ref>",  "<!--",   "{|\n", "}}", "]]",    "|}",
+      "<", "[http://", "]",  "\n\n", "</ref>", "{{a|b|", "-{",   "}-", "-{a;b:"};
   for (const std::string_view first : kMarks) {
     for (const std::string_view second : kMarks) {
       std::string text;

@@ -139,6 +139,7 @@ std::string describe_tokenising(const data::CreationProgress& progress, double s
 data::TokenStoreBuilt build_with_display(const data::TokenStoreOptions& options,
                                          const text::Tokenizer& tokenizer) {
   data::CreationProgress progress;
+  progress.notice = [](const std::string& notice) { say("note: {}\n", notice); };
   const WorkDisplay display([&](double seconds) { return describe_tokenising(progress, seconds); });
   return data::build_token_store(options, tokenizer, progress);
 }

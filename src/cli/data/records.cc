@@ -74,6 +74,7 @@ void run(Options& options, OptionTable& table) {
   platform::install_stop_signals();
   const auto start = std::chrono::steady_clock::now();
   data::CreationProgress progress;
+  progress.notice = [](const std::string& notice) { say("note: {}\n", notice); };
   data::RecordCounts counts;
   {
     const WorkDisplay display(CreationLine{progress});

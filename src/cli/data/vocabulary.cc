@@ -30,9 +30,9 @@ void add_text(const std::vector<std::filesystem::path>& files, const Options& op
   for (const auto& path : files) {
     const data::TextSource source(path, options.source, progress);
     try {
-      data::visit_sentences(
+      data::visit_paragraphs(
           source.text(), options.source.format,
-          {.sentence = [&](std::string_view sentence) { trainer.add_text(sentence); },
+          {.paragraph = [&](std::string_view paragraph) { trainer.add_text(paragraph); },
            .document_end = [] {}});
     } catch (const data::BadText& bad) {
       bad.rethrow_if_in(source.text(), path);

@@ -149,15 +149,30 @@ void check_same_vocabulary(const data::TokenStore& store, const PretrainOptions&
       options.tokenizer.vocabulary_file, store.folder().string());
 }
 
-// Standard input is read once: a run that goes on has its store.
-bool has_been_read(const PretrainOptions& options) {
-  return options.input_file == "-" && options.training.restore_from &&
+// Whether a run that goes on has the store of its text.
+bool has_store(const PretrainOptions& options) {
+  return !options.input_file.empty() && options.training.restore_from &&
          data::is_token_store(store_folder(options));
+}
+
+// Standard input is read once.
+bool has_been_read(const PretrainOptions& options) {
+  return options.input_file == "-" && has_store(options);
+}
+
+// A run goes on with the sentences that it began with.
+bool is_split_otherwise(const PretrainOptions& options) {
+  return has_store(options) &&
+         !data::is_split_as_now(data::read_token_store_manifest(store_folder(options)).rules);
 }
 
 PretrainData open_store(const PretrainOptions& options, const StartTokenizer& start) {
   if (has_been_read(options)) {
     say("note: standard input is not read again: {} has its tokens\n",
+        store_folder(options).string());
+  } else if (is_split_otherwise(options)) {
+    say("note: input_file is not read again: an earlier version made the tokens in {}, and split "
+        "sentences otherwise\n",
         store_folder(options).string());
   } else if (!options.input_file.empty()) {
     build_store(options, start);

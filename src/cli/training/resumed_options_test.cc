@@ -335,6 +335,26 @@ TEST_F(ResumedOptions, OptionsOfTheTextGoWithIt) {
   EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
 }
 
+// Its sentences would be split otherwise today, which would be other data.
+TEST_F(ResumedOptions, AStoreOfAnEarlierVersionIsKept) {
+  Result result = start("run", text_of_a_moment());
+  ASSERT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  formats::Json manifest = formats::read_json_file(path("store/store.json"));
+  EXPECT_EQ(manifest.at("splitter").get<int>(), 2);
+  for (const char* name : {"splitter", "abbreviations", "sentence_openers", "has_ordinals"}) {
+    manifest.erase(name);
+  }
+  const std::string old = manifest.dump();
+  platform::write_file_atomically(path("store/store.json"), old);
+  result = pretrain({"--restore-dir=" + path("run"), "--num-train-steps=3"});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  EXPECT_TRUE(
+      result.says("note: input_file is not read again: an earlier version made the tokens in " +
+                  path("store") + ", and split sentences otherwise\n"))
+      << result.error;
+  EXPECT_EQ(platform::read_file(path("store/store.json")), old);
+}
+
 // Options of records and of drawing are read where the evaluation set is of that form alone.
 TEST_F(ResumedOptions, AnEvaluationSetHasItsOwnForm) {
   Result result = start("made", text_of_a_moment());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "data/corpus/learned_habits.h"
 #include "formats/xxh3.h"
 #include "platform/parallel_for.h"
 #include "platform/signals.h"
@@ -33,6 +34,7 @@ CorpusReader::CorpusReader(CorpusOptions options, const text::Tokenizer& tokeniz
                                   .max_invalid_percent = options_.max_invalid_percent,
                                   .threads = options_.threads},
                                  progress)),
+      reader_(told_habits(sources_, options_.format, progress)),
       blocks_(cut_into_blocks()) {
   for (const TextSource& source : sources_) progress_.total_text_bytes += std::ssize(source.text());
 }
@@ -99,7 +101,7 @@ CorpusReader::TokenBlock CorpusReader::tokenize(const Block& block) const {
     tokens.lengths.push_back(static_cast<int32_t>(tokens.ids.size() - before));
   };
   const auto end_document = [&] { tokens.lengths.push_back(kDocumentEnd); };
-  visit_sentences(block.text, options_.format, {append_sentence, end_document});
+  reader_.visit(block.text, options_.format, {append_sentence, end_document});
   if (block.ends_document) end_document();
   return tokens;
 }

@@ -66,6 +66,7 @@ class CorpusReader {
   const text::Tokenizer& tokenizer_;
   CreationProgress& progress_;
   std::vector<TextSource> sources_;
+  SentenceReader reader_;
   std::vector<Block> blocks_;
   Position position_;
 };

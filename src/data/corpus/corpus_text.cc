@@ -9,7 +9,6 @@
 #include "formats/json.h"
 #include "text/ascii.h"
 #include "text/python_string.h"
-#include "text/sentence_splitter.h"
 #include "text/utf8.h"
 
 namespace cloze::data {
@@ -34,16 +33,11 @@ constexpr ShownForm kMarkup[] = {{"<doc", "WikiExtractor output", TextFormat::kW
                                  {kDumpSign, "a dump", TextFormat::kWikipedia}};
 constexpr ShownForm kJson = {"a JSON object", "JSON Lines", TextFormat::kJsonLines};
 
-template <typename VisitLine>
-void visit_lines(std::string_view text, const SentenceVisitor& visitor, const VisitLine& visit) {
+void visit_lines(std::string_view text, const ParagraphVisitor& visitor) {
   while (!text.empty()) {
     const std::string_view line = text::take_line(text);
-    is_blank(line) ? visitor.document_end() : visit(line);
+    is_blank(line) ? visitor.document_end() : visitor.paragraph(line);
   }
-}
-
-void visit_paragraph(std::string_view line, const SentenceVisitor& visitor) {
-  for (const std::string_view sentence : text::split_sentences(line)) visitor.sentence(sentence);
 }
 
 bool has_text(const formats::Json& value) {
@@ -61,13 +55,13 @@ std::string document_of(std::string_view line) {
   return (*object)["text"].get<std::string>();
 }
 
-void visit_json_lines(std::string_view text, const SentenceVisitor& visitor) {
+void visit_json_lines(std::string_view text, const ParagraphVisitor& visitor) {
   while (!text.empty()) {
     const std::string_view line = text::take_line(text);
     if (is_blank(line)) continue;
     const std::string document = document_of(line);
     std::string_view rest = document;
-    while (!rest.empty()) visit_paragraph(text::take_line(rest), visitor);
+    while (!rest.empty()) visitor.paragraph(text::take_line(rest));
     visitor.document_end();
   }
 }
@@ -151,18 +145,19 @@ void check_text_form(std::string_view text, TextFormat format, const std::filesy
   }
 }
 
-void visit_sentences(std::string_view text, TextFormat format, const SentenceVisitor& visitor) {
-  switch (format) {
-    case TextFormat::kSentences:
-    case TextFormat::kWikiExtractor:
-    case TextFormat::kWikipedia:
-      return visit_lines(text, visitor, visitor.sentence);
-    case TextFormat::kParagraphs:
-      return visit_lines(text, visitor,
-                         [&](std::string_view line) { visit_paragraph(line, visitor); });
-    case TextFormat::kJsonLines:
-      return visit_json_lines(text, visitor);
-  }
+void visit_paragraphs(std::string_view text, TextFormat format, const ParagraphVisitor& visitor) {
+  if (format == TextFormat::kJsonLines) return visit_json_lines(text, visitor);
+  visit_lines(text, visitor);
+}
+
+void SentenceReader::visit(std::string_view text, TextFormat format,
+                           const SentenceVisitor& visitor) const {
+  const auto split = [&](std::string_view paragraph) {
+    for (const std::string_view sentence : splitter_.split(paragraph)) visitor.sentence(sentence);
+  };
+  const ParagraphVisitor whole{visitor.sentence, visitor.document_end};
+  visit_paragraphs(text, format,
+                   is_split(format) ? ParagraphVisitor{split, visitor.document_end} : whole);
 }
 
 std::vector<std::string_view> split_into_blocks(std::string_view text, size_t bytes) {

@@ -5,7 +5,7 @@
 //   jsonl           one document per line: {"text": "...", ...}; its lines are paragraphs
 //   wikiextractor   WikiExtractor's output, <doc id=... url=... title=...> ...
 //   wikipedia       a MediaWiki dump, or WikiExtractor's output
-//                   both are made into sentences by wikipedia_text.h beforehand (text_source.h):
+//                   both are made into paragraphs by wikipedia_text.h beforehand (text_source.h):
 //                   here they are read as those
 //
 // Lines end with "\n" only. A line is blank when it holds nothing but white space in the sense of
@@ -18,6 +18,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "text/sentence_splitter.h"
 
 namespace cloze::data {
 
@@ -36,6 +38,10 @@ struct SentenceVisitor {
   std::function<void(std::string_view)> sentence;
   std::function<void()> document_end;
 };
+struct ParagraphVisitor {
+  std::function<void(std::string_view)> paragraph;
+  std::function<void()> document_end;
+};
 
 // Thrown where the text breaks its format; `place` points into it.
 struct BadText {
@@ -46,8 +52,23 @@ struct BadText {
   void rethrow_if_in(std::string_view text, const std::filesystem::path& file) const;
 };
 
-// Reads the sentences of `text` in order. BadText for a line of jsonl that is not such an object.
-void visit_sentences(std::string_view text, TextFormat format, const SentenceVisitor& visitor);
+// Reads the paragraphs of `text` in order; of the form `sentences`, the sentences. BadText for a
+// line of jsonl that is not such an object.
+void visit_paragraphs(std::string_view text, TextFormat format, const ParagraphVisitor& visitor);
+
+// Reads the sentences of texts, in order, by what was learned from them. Errors are those of
+// visit_paragraphs(). Thread-safe.
+class SentenceReader {
+ public:
+  explicit SentenceReader(const text::StopHabits& learned = {}) : splitter_(learned) {}
+  void visit(std::string_view text, TextFormat format, const SentenceVisitor& visitor) const;
+
+ private:
+  text::SentenceSplitter splitter_;
+};
+
+// Whether a text of this form is split into sentences here.
+inline bool is_split(TextFormat format) { return format != TextFormat::kSentences; }
 
 // Cuts a text into pieces of about `bytes` that can be visited one after the other, or at once by
 // several threads, with the same outcome as the whole. Views into `text`.
@@ -59,7 +80,7 @@ size_t next_document(std::string_view text, size_t from, TextFormat format);
 
 bool is_blank(std::string_view line);
 
-// Whether the text is that of Wikipedia, to be made into sentences first.
+// Whether the text is that of Wikipedia, to be made into paragraphs first.
 inline bool is_wikipedia(TextFormat format) {
   return format == TextFormat::kWikiExtractor || format == TextFormat::kWikipedia;
 }

@@ -12,9 +12,9 @@ namespace {
 // Sentences joined with "/", documents ended by "|".
 std::string visited(std::string_view text, TextFormat format) {
   std::string all;
-  visit_sentences(text, format,
-                  {.sentence = [&](std::string_view s) { all.append(s).append("/"); },
-                   .document_end = [&] { all.append("|"); }});
+  SentenceReader().visit(text, format,
+                         {.sentence = [&](std::string_view s) { all.append(s).append("/"); },
+                          .document_end = [&] { all.append("|"); }});
   return all;
 }
 

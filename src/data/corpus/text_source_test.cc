@@ -111,12 +111,12 @@ TEST_F(TextSourceTest, LargeTextsAreLookedAtAllOver) {
   EXPECT_NE(refusal(text).find("not UTF-8"), std::string::npos);
 }
 
-TEST_F(TextSourceTest, ADumpBecomesItsSentences) {
+TEST_F(TextSourceTest, ADumpBecomesItsParagraphs) {
   const std::string dump =
       "<mediawiki><page><title>Rain</title><ns>0</ns><revision><text>'''Rain''' is water. It "
       "falls.</text></revision></page></mediawiki>";
   EXPECT_EQ(read(write(dump, "dump.xml"), {.format = TextFormat::kWikipedia}),
-            "Rain is water.\nIt falls.\n\n");
+            "Rain is water. It falls.\n\n");
 }
 
 // By the rules of dumps, under either name, packed or not.
@@ -126,7 +126,7 @@ TEST_F(TextSourceTest, WikiExtractorsOutputIsCleaned) {
       "Clouds bring it from far over the sea.\n</doc>\n";
   for (const TextFormat format : {TextFormat::kWikiExtractor, TextFormat::kWikipedia}) {
     EXPECT_EQ(read(write(extract), {.format = format}),
-              "Rain is water.\nIt falls.\nClouds bring it from far over the sea.\n\n");
+              "Rain is water. It falls.\nClouds bring it from far over the sea.\n\n");
   }
   EXPECT_EQ(read(write("\n"), {.format = TextFormat::kWikiExtractor}), "\n");
   const std::string empty =

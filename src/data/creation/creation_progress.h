@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <string>
 
 #include "data/wikipedia/wikipedia_text.h"
 
@@ -20,6 +22,8 @@ struct CreationProgress {
   std::atomic<int64_t> instances{0};
   std::atomic<int64_t> instances_before{0};
   std::atomic<int64_t> written{0};  // of the instances
+  // Told, by one thread at a time, what was found out about the text.
+  std::function<void(const std::string&)> notice = [](const std::string&) {};
 };
 
 }  // namespace cloze::data

@@ -9,7 +9,7 @@ namespace cloze::data {
 namespace {
 
 // Goes up with every change of the records that are made of the same text and options.
-constexpr int kRecordsVersion = 1;
+constexpr int kRecordsVersion = 2;
 
 void check_share(const char* option, double value) {
   if (!(value >= 0 && value <= 1)) throw_user_error("{} {} must be in [0, 1]", option, value);

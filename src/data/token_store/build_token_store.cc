@@ -1,5 +1,7 @@
 #include "data/token_store/build_token_store.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <iterator>
 #include <mutex>
@@ -10,6 +12,7 @@
 
 #include "base/error.h"
 #include "data/corpus/array_corpus.h"
+#include "data/corpus/learned_habits.h"
 #include "data/token_store/token_shard.h"
 #include "formats/xxh3.h"
 #include "platform/files/atomic_file.h"
@@ -23,7 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxDocumentPieces = 8;
-// Any change that gives other tokens for the same text and rules must change this.
+// Any change that gives other tokens for the same text and rules must change this, or, where only
+// sentences are split otherwise, kSplitterVersion.
 constexpr std::string_view kTokenizerVersion = "cloze tokens 2";
 
 // Bytes [begin, end) of a file.
@@ -107,6 +111,11 @@ class PieceText {
     digest.update(fmt::format("{}\n{}\n{}\n{}\n{}\n", kTokenizerVersion, rules.vocabulary,
                               text::profile_name(rules.tokenizer.profile),
                               rules.tokenizer.lower_case, text_format_name(rules.format)));
+    if (is_split(rules.format)) {
+      digest.update(fmt::format("{}\n{}\n{}\n{}\n", rules.splitter,
+                                fmt::join(rules.habits.abbreviations, " "),
+                                fmt::join(rules.habits.openers, " "), rules.habits.has_ordinals));
+    }
     for (const Part& part : parts_) {
       digest.update(fmt::format("{}\n", part.text.size()));
       digest.update(part.text);
@@ -115,7 +124,9 @@ class PieceText {
   }
 
   // Appends the documents to `corpus` and returns the number of invalid UTF-8 sequences.
-  int64_t tokenize(const text::Tokenizer& tokenizer, TextFormat format, CorpusSink& corpus) const {
+  int64_t tokenize(const text::Tokenizer& tokenizer, const TokenRules& rules,
+                   CorpusSink& corpus) const {
+    const SentenceReader reader(rules.habits);
     uint64_t invalid = 0;
     std::vector<int32_t> ids;
     const auto append_sentence = [&](std::string_view sentence) {
@@ -125,7 +136,7 @@ class PieceText {
     };
     for (const Part& part : parts_) {
       try {
-        visit_sentences(part.text, format, {append_sentence, [&] { corpus.end_document(); }});
+        reader.visit(part.text, rules.format, {append_sentence, [&] { corpus.end_document(); }});
       } catch (const BadText& bad) {
         bad.rethrow_if_in(part.source->text(), part.source->path());
         throw;
@@ -166,6 +177,7 @@ class TokenStoreBuilder {
     const bool is_store = is_token_store(options_.folder);
     if (!is_store) take_folder();
     const CutText text = cut_text();
+    if (!options_.append) rules_.habits = told_habits(text.sources, rules_.format, progress_);
     built_.manifest.rules = rules_;
     if (is_store) {
       built_.manifest.shards = shards_after(std::move(kept), keys_of(text));
@@ -261,8 +273,8 @@ class TokenStoreBuilder {
     }
   }
 
-  // What a store that is appended to has.
-  std::vector<std::string> shards_to_keep() const {
+  // What a store that is appended to has. Its sentences go on to be split as they were.
+  std::vector<std::string> shards_to_keep() {
     if (!options_.append) return {};
     const TokenStoreManifest old = read_token_store_manifest(options_.folder);
     if (old.rules.vocabulary != rules_.vocabulary || old.rules.tokenizer != rules_.tokenizer) {
@@ -272,6 +284,7 @@ class TokenStoreBuilder {
           options_.folder.string(), text::profile_name(old.rules.tokenizer.profile),
           old.rules.tokenizer.lower_case);
     }
+    rules_.habits = old.rules.habits;
     return old.shards;
   }
 
@@ -294,7 +307,7 @@ class TokenStoreBuilder {
     const fs::path path = shard_path(options_.folder, key);
     if (is_good_shard(path, key)) return key;
     MemoryCorpus corpus(tokenizer_.vocabulary().size());
-    const int64_t invalid = text.tokenize(tokenizer_, options_.format, corpus);
+    const int64_t invalid = text.tokenize(tokenizer_, rules_, corpus);
     platform::write_file_atomically(
         path, token_shard_bytes(corpus, key, static_cast<int64_t>(piece.bytes), invalid));
     const std::lock_guard lock(mutex_);

@@ -110,13 +110,13 @@ TEST_F(BuildTokenStoreTest, DocumentsAreNotTornBetweenShards) {
   MemoryCorpus whole(8);
   const platform::MappedFile text(folder_ / "long");
   std::vector<int32_t> ids;
-  visit_sentences(text.text(), TextFormat::kSentences,
-                  {[&](std::string_view sentence) {
-                     ids.clear();
-                     tokenizer_.append_ids(sentence, ids);
-                     whole.append_sentence(ids);
-                   },
-                   [&] { whole.end_document(); }});
+  visit_paragraphs(text.text(), TextFormat::kSentences,
+                   {[&](std::string_view sentence) {
+                      ids.clear();
+                      tokenizer_.append_ids(sentence, ids);
+                      whole.append_sentence(ids);
+                    },
+                    [&] { whole.end_document(); }});
   whole.end_document();
   EXPECT_TRUE(described(store) == described(whole));
 }
@@ -130,6 +130,34 @@ TEST_F(BuildTokenStoreTest, AppendingKeepsWhatIsThere) {
   EXPECT_EQ(described(TokenStore(folder_ / "store")), "56/|7/|");
   EXPECT_EQ(build(more).shards_written, 0) << "appended already";
   EXPECT_EQ(described(TokenStore(folder_ / "store")), "56/|7/|");
+}
+
+// "A." is an initial unless the text shows that "B" opens sentences.
+TEST_F(BuildTokenStoreTest, WhatTheTextShowsOfItsStopsDecidesAndIsKept) {
+  std::string notices;
+  const auto build_paragraphs = [&](TokenStoreOptions options) {
+    options.format = TextFormat::kParagraphs;
+    CreationProgress progress;
+    progress.notice = [&](const std::string& notice) { notices += notice; };
+    return build_token_store(options, tokenizer_, progress);
+  };
+  std::string german = "a Abt. C a. Ab a b, Abt. D ab. Ab b.\n";
+  for (int i = 0; i < 5; ++i) german += german;
+  const TokenStoreOptions options = options_for({write("german", german)});
+  const text::StopHabits learned = build_paragraphs(options).manifest.rules.habits;
+  EXPECT_EQ(learned.abbreviations, std::vector<std::string>{"abt"});
+  EXPECT_EQ(notices, "1 abbreviation learned from the text: abt");
+  EXPECT_EQ(read_token_store_manifest(options.folder).rules.habits, learned);
+
+  const fs::path more = write("more", "b Abt. C\n");
+  TokenStoreOptions appended = options_for({more});
+  appended.append = true;
+  EXPECT_EQ(build_paragraphs(appended).manifest.rules.habits, learned);
+  const TokenStore store(options.folder);
+  EXPECT_EQ(store.sentences_in(store.documents() - 1), 1) << "appended text learns nothing anew";
+  const auto alone = build_paragraphs(options_for({more}, "alone")).manifest;
+  EXPECT_EQ(alone.sentences, 2);
+  EXPECT_NE(alone.shards.back(), store.manifest().shards.back());
 }
 
 TEST_F(BuildTokenStoreTest, AManifestWithWrongCountsIsMadeAnew) {

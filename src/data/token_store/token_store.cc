@@ -43,6 +43,10 @@ std::string vocabulary_hash(const text::Vocabulary& vocabulary) {
   return digest.hex();
 }
 
+bool is_split_as_now(const TokenRules& rules) {
+  return !is_split(rules.format) || rules.splitter == kSplitterVersion;
+}
+
 bool is_token_store(const fs::path& folder) {
   std::error_code unknown;  // a path that cannot be is not there
   return fs::is_regular_file(folder / kStoreName, unknown);
@@ -60,6 +64,10 @@ std::string token_store_manifest_text(const TokenStoreManifest& manifest) {
                              {"profile", text::profile_name(rules.tokenizer.profile)},
                              {"do_lower_case", rules.tokenizer.lower_case},
                              {"text_format", text_format_name(rules.format)},
+                             {"abbreviations", rules.habits.abbreviations},
+                             {"sentence_openers", rules.habits.openers},
+                             {"has_ordinals", rules.habits.has_ordinals},
+                             {"splitter", rules.splitter},
                              {"documents", manifest.documents},
                              {"sentences", manifest.sentences},
                              {"tokens", manifest.tokens},
@@ -87,6 +95,11 @@ TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
     rules.tokenizer.profile = text::profile_from_name(json.at("profile").get<std::string>());
     rules.tokenizer.lower_case = json.at("do_lower_case").get<bool>();
     rules.format = text_format_from(json.at("text_format").get<std::string>());
+    // Stores of earlier versions have none.
+    rules.habits.abbreviations = json.value("abbreviations", std::vector<std::string>());
+    rules.habits.openers = json.value("sentence_openers", std::vector<std::string>());
+    rules.habits.has_ordinals = json.value("has_ordinals", false);
+    rules.splitter = json.value("splitter", 1);
     manifest.documents = json.at("documents").get<int64_t>();
     manifest.sentences = json.at("sentences").get<int64_t>();
     manifest.tokens = json.at("tokens").get<int64_t>();

@@ -30,11 +30,17 @@ inline constexpr const char* kShardSuffix = ".tokens";
 // XXH3-128 of vocab.txt.
 std::string vocabulary_hash(const text::Vocabulary& vocabulary);
 
+// Goes up with every change that splits sentences otherwise. Stores without a number have 1.
+inline constexpr int kSplitterVersion = 2;
+
 // What decides the tokens of a text.
 struct TokenRules {
   std::string vocabulary;  // its hash
   text::TokenizerOptions tokenizer;
   TextFormat format = TextFormat::kSentences;
+  // What sentences were split by, where the form asks for it.
+  text::StopHabits habits;
+  int splitter = kSplitterVersion;
   bool operator==(const TokenRules&) const = default;
 };
 
@@ -48,6 +54,9 @@ struct TokenStoreManifest {
   int64_t invalid_utf8 = 0;
   std::vector<std::string> shards;  // keys, in the order of the text
 };
+
+// Whether its sentences were split as they would be now, or were never split.
+bool is_split_as_now(const TokenRules& rules);
 
 bool is_token_store(const std::filesystem::path& folder);
 TokenStoreManifest read_token_store_manifest(const std::filesystem::path& folder);

@@ -1,10 +1,12 @@
 #include "data/wikipedia/wikipedia_file.h"
 
 #include "base/error.h"
+#include "data/corpus/learned_habits.h"
 #include "data/resumable_output.h"
 #include "formats/xxh3.h"
 #include "platform/files/file.h"
 #include "platform/signals.h"
+#include "text/ascii.h"
 
 namespace cloze::formats {
 constexpr auto json_members(const Bzip2Position*) {
@@ -16,6 +18,12 @@ constexpr auto json_members(const Bzip2Position*) {
 }  // namespace cloze::formats
 
 namespace cloze::text {
+constexpr auto json_members(const StopHabits*) {
+  using formats::JsonName;
+  using T = StopHabits;
+  return std::tuple{JsonName{"abbreviations", &T::abbreviations}, JsonName{"openers", &T::openers},
+                    JsonName{"has_ordinals", &T::has_ordinals}};
+}
 constexpr auto json_members(const WikitextCounts*) {
   using formats::JsonName;
   using T = WikitextCounts;
@@ -53,14 +61,18 @@ constexpr auto json_members(const WikipediaCounts*) {
 constexpr auto json_members(const WikipediaState*) {
   using formats::JsonName;
   using T = WikipediaState;
-  return std::tuple{JsonName{"file", &T::file}, JsonName{"dump", &T::dump},
-                    JsonName{"blocks", &T::blocks}, JsonName{"counts", &T::counts}};
+  return std::tuple{JsonName{"file", &T::file},
+                    JsonName{"dump", &T::dump},
+                    JsonName{"blocks", &T::blocks},
+                    JsonName{"habits", &T::habits},
+                    JsonName{"has_learned", &T::has_learned},
+                    JsonName{"counts", &T::counts}};
 }
 
 namespace {
 
 // The version goes up with every change of the text that is made of the same input.
-constexpr int kTextVersion = 2;
+constexpr int kTextVersion = 3;
 
 formats::Json identity_of(const WikipediaOptions& options) {
   return {{"text version", kTextVersion},
@@ -83,6 +95,23 @@ std::string digest_of(const std::vector<std::filesystem::path>& files) {
   return digest.hex();
 }
 
+// By the text of the same files, before it is split.
+text::StopHabits habits_of(const WikipediaOptions& options) {
+  HabitLearning learning;
+  WikipediaOptions beginning = options;
+  beginning.may_be_empty = beginning.skip_bad = true;  // reading them says so
+  beginning.enough_bytes = HabitLearning::kBytes;
+  const auto learn = [&](std::string_view text) {
+    while (!text.empty()) learning.add(text::take_line(text));
+  };
+  WikipediaProgress progress;
+  read_wikipedia(beginning, {}, progress,
+                 {.text = learn,
+                  .pause = [](const WikipediaState&) { platform::stop_if_requested(); },
+                  .notice = [](const std::string&) {}});
+  return learning.learn();
+}
+
 }  // namespace
 
 WikipediaCounts write_wikipedia_text(const WikipediaFileOptions& options,
@@ -98,6 +127,14 @@ WikipediaCounts write_wikipedia_text(const WikipediaFileOptions& options,
                        state.counts.articles));
   }
   if (!output.is_complete()) {
+    if (!state.has_learned) {
+      state.habits = habits_of(options.input);
+      state.has_learned = true;
+      if (const auto learned = describe_habits(state.habits); !learned.empty()) notice(learned);
+    }
+    const text::SentenceSplitter splitter(state.habits);
+    WikipediaOptions input = options.input;
+    input.splitter = &splitter;
     int64_t saved = state.counts.bytes_read;
     const auto pause = [&](const WikipediaState& reached) {
       state = reached;
@@ -108,7 +145,7 @@ WikipediaCounts write_wikipedia_text(const WikipediaFileOptions& options,
       saved = state.counts.bytes_read;
     };
     try {
-      read_wikipedia(options.input, WikipediaState(state), progress,
+      read_wikipedia(input, WikipediaState(state), progress,
                      {.text = [&](std::string_view text) { output.output(0).append(text); },
                       .pause = pause,
                       .notice = notice});

@@ -12,6 +12,7 @@
 #include "data/wikipedia/extract_article.h"
 #include "platform/files/file.h"
 #include "platform/parallel_for.h"
+#include "text/ascii.h"
 
 namespace cloze::data {
 namespace {
@@ -35,8 +36,8 @@ struct Cleaned {
   int64_t sentences = 0;
   text::WikitextCounts dropped;
 
-  void add_sentence(std::string_view sentence) {
-    text += sentence;
+  void add_line(std::string_view line) {
+    text += line;
     text += '\n';
     ++sentences;
   }
@@ -47,23 +48,36 @@ struct Cleaned {
   }
 };
 
-void add_article(std::string_view wikitext, const text::WikitextNames& names, Cleaned& cleaned) {
-  const std::string plain = text::plain_text_of_wikitext(wikitext, names, cleaned.dropped);
-  visit_sentences(plain, TextFormat::kParagraphs,
-                  {.sentence = [&](std::string_view sentence) { cleaned.add_sentence(sentence); },
-                   .document_end = [] {}});
+// How wikitext becomes text.
+struct Cleaning {
+  const text::WikitextNames& names;
+  const text::SentenceSplitter* splitter;
+};
+
+void add_article(std::string_view wikitext, const Cleaning& cleaning, Cleaned& cleaned) {
+  const std::string plain = text::plain_text_of_wikitext(wikitext, cleaning.names, cleaned.dropped);
+  std::string_view rest = plain;
+  while (!rest.empty()) {
+    const std::string_view paragraph = text::take_line(rest);
+    if (is_blank(paragraph)) continue;
+    if (cleaning.splitter == nullptr) {
+      cleaned.add_line(paragraph);
+    } else {
+      for (const auto sentence : cleaning.splitter->split(paragraph)) cleaned.add_line(sentence);
+    }
+  }
   cleaned.end_article();
 }
 
 // The articles of a piece of WikiExtractor's output.
-Cleaned clean_extract(std::string_view text, const text::WikitextNames& names) {
+Cleaned clean_extract(std::string_view text, const Cleaning& cleaning) {
   Cleaned cleaned;
   while (const auto article = take_extract_article(text)) {
     ++cleaned.pages;
     if (is_disambiguation({.title = article->title, .wikitext = article->body})) {
       ++cleaned.disambiguations;
     } else {
-      add_article(wikitext_of(*article), names, cleaned);
+      add_article(wikitext_of(*article), cleaning, cleaned);
     }
   }
   return cleaned;
@@ -82,7 +96,7 @@ class WikipediaReader {
     }
     progress_.bytes_before = progress_.bytes.load();
     progress_.articles = counts_.articles;
-    while (state_.file < std::ssize(options_.files)) {
+    while (state_.file < std::ssize(options_.files) && !has_enough()) {
       const fs::path& file = options_.files[static_cast<size_t>(state_.file)];
       const int64_t before = progress_.bytes;
       read_file(file);
@@ -100,6 +114,8 @@ class WikipediaReader {
   }
 
  private:
+  bool has_enough() const { return counts_.bytes_written >= options_.enough_bytes; }
+
   const fs::path& name_of(const fs::path& file) const {
     return options_.name.empty() ? file : options_.name;
   }
@@ -157,7 +173,7 @@ class WikipediaReader {
     auto next = std::async(std::launch::async, [&] { return reader.read(); });
     while (true) {
       const std::vector<formats::MediaWikiPage> pages = next.get();
-      if (pages.empty()) return;
+      if (pages.empty() || has_enough()) return;
       const DumpPosition position = reader.position();
       progress_.bytes = before + reader.file_bytes_read();
       if (!names) names = names_of(reader.site());
@@ -176,7 +192,7 @@ class WikipediaReader {
     std::vector<Cleaned> cleaned(articles.size());
     platform::parallel_for(std::ssize(articles), options_.threads, [&](int64_t i) {
       cleaned[i].pages = 1;
-      add_article(articles[i]->text, names, cleaned[i]);
+      add_article(articles[i]->text, {names, options_.splitter}, cleaned[i]);
     });
     for (const Cleaned& article : cleaned) append(article);
   }
@@ -202,11 +218,11 @@ class WikipediaReader {
     const auto blocks = blocks_of_articles(file.text(), kExtractBlockBytes);
     const text::WikitextNames names = names_in("en");
     const int64_t round = std::max<int64_t>(1, options_.batch_bytes / kExtractBlockBytes);
-    while (state_.blocks < std::ssize(blocks)) {
+    while (state_.blocks < std::ssize(blocks) && !has_enough()) {
       const int64_t begin = state_.blocks;
       std::vector<Cleaned> cleaned(std::min(round, std::ssize(blocks) - begin));
       platform::parallel_for(std::ssize(cleaned), options_.threads, [&](int64_t i) {
-        cleaned[i] = clean_extract(blocks[begin + i], names);
+        cleaned[i] = clean_extract(blocks[begin + i], {names, options_.splitter});
       });
       for (int64_t i = 0; i < std::ssize(cleaned); ++i) {
         counts_.bytes_read += std::ssize(blocks[begin + i]);

@@ -1,5 +1,5 @@
-// Wikipedia to plain text: one sentence a line, a blank line after each article, as `cloze data
-// records` reads it.
+// Wikipedia to plain text: one sentence or paragraph a line, a blank line after each article, as
+// `cloze data records` reads it.
 //
 //   MediaWiki dump (.xml, .xml.bz2; multistream or not)   articles only: no redirects, no
 //       disambiguation pages (disambiguation.h), no other namespaces;
@@ -15,11 +15,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "data/wikipedia/dump_reader.h"
+#include "text/sentence_splitter.h"
 #include "text/wikitext.h"
 
 namespace cloze::data {
@@ -34,7 +36,10 @@ struct WikipediaOptions {
   std::vector<std::string> listing_sections;  // headings of sections to leave out as well
   bool may_be_empty = false;  // allows no article to be left: other files of a corpus may have some
   bool skip_bad = false;      // a broken dump: keep what came before, and go on with the next file
-  int64_t batch_bytes = 8 << 20;  // of wikitext, cleaned together
+  int64_t batch_bytes = 8 << 20;                     // of wikitext, cleaned together
+  const text::SentenceSplitter* splitter = nullptr;  // none: paragraphs stay whole
+  // Reading may end when so much was written.
+  int64_t enough_bytes = std::numeric_limits<int64_t>::max();
 };
 
 struct WikipediaCounts {
@@ -43,9 +48,9 @@ struct WikipediaCounts {
   int64_t other_namespaces = 0;
   int64_t disambiguations = 0;
   int64_t cut = 0;    // longer than any page may be
-  int64_t empty = 0;  // no sentence was left
+  int64_t empty = 0;  // no text was left
   int64_t articles = 0;
-  int64_t sentences = 0;
+  int64_t sentences = 0;   // or paragraphs
   int64_t bytes_read = 0;  // wikitext of the articles, or extracted text
   int64_t bytes_written = 0;
   int64_t bad_files = 0;
@@ -64,6 +69,9 @@ struct WikipediaState {
   int64_t file = 0;    // the next one to go on with,
   DumpPosition dump;   // in a dump,
   int64_t blocks = 0;  // and in WikiExtractor output
+  // What write_wikipedia_text() learned before it began.
+  text::StopHabits habits;
+  bool has_learned = false;
   WikipediaCounts counts;
 };
 

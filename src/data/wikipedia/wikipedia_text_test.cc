@@ -25,8 +25,11 @@ struct Written {
 Written write(const WikipediaOptions& options) {
   Written written;
   WikipediaProgress progress;
+  const text::SentenceSplitter splitter;
+  WikipediaOptions splitting = options;
+  splitting.splitter = &splitter;
   written.counts = read_wikipedia(
-      options, {}, progress,
+      splitting, {}, progress,
       {.text = [&](std::string_view text) { written.text += text; },
        .pause = [](const WikipediaState&) {},
        .notice = [&](const std::string& notice) { written.notices.push_back(notice); }});
@@ -61,6 +64,23 @@ TEST(WikipediaText, KeepsTheSentencesOfArticles) {
   EXPECT_EQ(written.counts.articles, 2);
   EXPECT_EQ(written.counts.sentences, 4);
   EXPECT_EQ(written.counts.dropped.templates, 2);
+}
+
+TEST(WikipediaText, ParagraphsStayWholeWithoutASplitterAndEnoughIsEnough) {
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "paragraphs.txt";
+  platform::write_file_atomically(file, "<doc>\nT\n\nIt is. It was.\n</doc>\n");
+  WikipediaProgress progress;
+  std::string text;
+  const auto read = [&](const WikipediaOptions& options) {
+    text.clear();
+    read_wikipedia(options, {}, progress,
+                   {.text = [&](std::string_view more) { text += more; },
+                    .pause = [](const WikipediaState&) {},
+                    .notice = [](const std::string&) {}});
+    return text;
+  };
+  EXPECT_EQ(read({.files = {file, file}}), "It is. It was.\n\nIt is. It was.\n\n");
+  EXPECT_EQ(read({.files = {file, file}, .enough_bytes = 1}), "It is. It was.\n\n");
 }
 
 TEST(WikipediaText, TakesWikiExtractorsFormToo) {
