@@ -16,30 +16,35 @@ if(CLOZE_SANITIZE)
 endif()
 
 # What nearly every room includes is compiled once, which takes a quarter off the time of a build. GCC uses precompiled headers only where
-# the flags are the same, so all rooms use fmt's.
+# the flags are the same, so all rooms use fmt's. Further arguments are headers that a room precompiles for itself.
+set(CLOZE_ROOM_HEADERS <fmt/format.h> <algorithm> <filesystem> <functional> <map> <memory> <optional> <span> <string>
+  <string_view> <vector>)
 function(cloze_compile_as_room target)
+  target_link_libraries(${target} PRIVATE fmt::fmt)
+  if(ARGN)
+    target_precompile_headers(${target} PRIVATE ${CLOZE_ROOM_HEADERS} ${ARGN})
+    return()
+  endif()
   if(NOT TARGET cloze_room_headers)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/room_headers.cc CONTENT "")
     add_library(cloze_room_headers STATIC ${PROJECT_BINARY_DIR}/room_headers.cc)
     target_link_libraries(cloze_room_headers PRIVATE cloze_flags fmt::fmt)
     set_target_properties(cloze_room_headers PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    target_precompile_headers(cloze_room_headers PRIVATE <fmt/format.h> <algorithm> <filesystem>
-      <functional> <map> <memory> <optional> <span> <string> <string_view> <vector>)
+    target_precompile_headers(cloze_room_headers PRIVATE ${CLOZE_ROOM_HEADERS})
   endif()
-  target_link_libraries(${target} PRIVATE fmt::fmt)
   target_precompile_headers(${target} REUSE_FROM cloze_room_headers)
 endfunction()
 
-# cloze_room(NAME SOURCES a.cc b.cc LINKS cloze_base fmt::fmt)
+# cloze_room(NAME SOURCES a.cc b.cc LINKS cloze_base fmt::fmt [PRECOMPILES <a.h>])
 # A room's library, called cloze_NAME. Without sources it is header-only.
 function(cloze_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS;PRECOMPILES" ${ARGN})
   if(ROOM_SOURCES)
     add_library(cloze_${name} STATIC ${ROOM_SOURCES})
     # libcloze_runtime is made of the same rooms as the program.
     set_target_properties(cloze_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_link_libraries(cloze_${name} PUBLIC cloze_flags ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
-    cloze_compile_as_room(cloze_${name})
+    cloze_compile_as_room(cloze_${name} ${ROOM_PRECOMPILES})
   else()
     add_library(cloze_${name} INTERFACE)
     target_link_libraries(cloze_${name} INTERFACE cloze_flags ${ROOM_LINKS})
@@ -59,7 +64,9 @@ function(cloze_embed_text room input name)
   target_include_directories(cloze_${room} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)
 endfunction()
 
-# How tests are compiled. What every test includes is compiled once.
+# How tests are compiled. What every test includes is compiled once. Further arguments are headers that a program
+# precompiles for itself.
+set(CLOZE_TEST_HEADERS <gtest/gtest.h> <fmt/format.h> <filesystem> <functional> <map> <string> <vector>)
 function(cloze_compile_as_test target)
   if(NOT TARGET cloze_test_headers)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cc CONTENT "")
@@ -67,26 +74,58 @@ function(cloze_compile_as_test target)
     target_link_libraries(cloze_test_headers PRIVATE cloze_flags GTest::gtest fmt::fmt)
     target_compile_definitions(cloze_test_headers PRIVATE CLOZE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_compile_options(cloze_test_headers PRIVATE -O1 -Wno-array-bounds -Wno-stringop-overflow)
-    target_precompile_headers(cloze_test_headers PRIVATE <gtest/gtest.h> <fmt/format.h> <filesystem>
-      <functional> <map> <string> <vector>)
+    target_precompile_headers(cloze_test_headers PRIVATE ${CLOZE_TEST_HEADERS})
   endif()
   target_compile_definitions(${target} PRIVATE CLOZE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   # What is tested is optimised; the tests themselves need not be, and compile faster.
   # GCC 12 warns of the bounds of std::string where nothing is wrong (its bug 105329).
   target_compile_options(${target} PRIVATE -O1 -Wno-array-bounds -Wno-stringop-overflow)
-  target_precompile_headers(${target} REUSE_FROM cloze_test_headers)
+  if(ARGN)
+    target_precompile_headers(${target} PRIVATE ${CLOZE_TEST_HEADERS} ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM cloze_test_headers)
+  endif()
 endfunction()
 
-# cloze_room_test(NAME SOURCES a_test.cc LINKS ...)
-# The room's unit tests, one program per room, called NAME_test. Each test case is a ctest case.
+# cloze_add_gtest(PROGRAM LABELS label [NAME name] [SHARDS n] [FILTER filter] [ENVIRONMENT A=b] [LOCK resource])
+# The tests of a program that FILTER takes, as one entry of ctest called NAME (PROGRAM without _test), or as `n` entries
+# of like many tests, NAME.0 and so on, that run at the same time. Starting a program for each case would take longer than the
+# cases do. Each entry has a folder for its temporary files, and leaves the result of each case in gtest/NAME.xml, which
+# scripts/count_tests reads.
+function(cloze_add_gtest program)
+  cmake_parse_arguments(TEST "" "NAME;SHARDS;FILTER;LOCK" "LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT TEST_NAME)
+    string(REGEX REPLACE "_test$" "" TEST_NAME ${program})
+  endif()
+  if(NOT TEST_SHARDS)
+    set(TEST_SHARDS 1)
+  endif()
+  math(EXPR last "${TEST_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    set(name ${TEST_NAME})
+    if(TEST_SHARDS GREATER 1)
+      set(name ${TEST_NAME}.${shard})
+    endif()
+    set(temporary ${PROJECT_BINARY_DIR}/tmp/${name})
+    file(MAKE_DIRECTORY ${temporary})
+    add_test(NAME ${name} COMMAND ${program} --gtest_brief=1 --gtest_output=xml:${PROJECT_BINARY_DIR}/gtest/${name}.xml)
+    set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" RESOURCE_LOCK "${TEST_LOCK}"
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${TEST_SHARDS};GTEST_SHARD_INDEX=${shard};TEST_TMPDIR=${temporary}/;${TEST_ENVIRONMENT}")
+    if(TEST_FILTER)
+      set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=${TEST_FILTER}")
+    endif()
+  endforeach()
+endfunction()
+
+# cloze_room_test(NAME SOURCES a_test.cc LINKS ... [SHARDS n] [PRECOMPILES <a.h>])
+# The room's unit tests, one program per room, called NAME_test.
 function(cloze_room_test name)
   if(NOT CLOZE_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "SHARDS" "SOURCES;LINKS;PRECOMPILES" ${ARGN})
   add_executable(${name}_test ${ROOM_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${ROOM_LINKS} GTest::gtest GTest::gtest_main)
-  cloze_compile_as_test(${name}_test)
-  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS ${name} RESOURCE_LOCK ${name})  # cases of a room may share scratch folders
+  cloze_compile_as_test(${name}_test ${ROOM_PRECOMPILES})
+  cloze_add_gtest(${name}_test LABELS ${name} SHARDS ${ROOM_SHARDS})
 endfunction()

@@ -174,10 +174,30 @@ class CountTestsTest(TreeTest):
                          [f"FAILED {path}: bad", "  FAIL: test_a", "  AssertionError: 1 != 2",
                           *(f"  {word}" for word in "12345"), "  end"])
 
+    def test_the_cases_of_a_googletest_program_are_counted(self):
+        self.write("gtest/good.xml", GTEST.format(more=""))
+        self.assertEqual(self.count(), (0, "3 passed, 0 failed, 1 skipped\n"))
+        self.write("gtest/bad.xml", GTEST.format(more=GTEST_FAILED))
+        status, output = self.count(FAILED)
+        self.assertEqual((status, output.splitlines()[-1]), (1, "5 passed, 1 failed, 2 skipped"))
+
+    def test_a_googletest_program_that_ended_early_is_a_failure(self):
+        self.write("gtest/bad.xml", GTEST.format(more=""))
+        self.assertEqual(self.count(FAILED)[1].splitlines()[-1], "4 passed, 1 failed, 1 skipped")
+        self.write("gtest/bad.xml", "<testsuites")
+        self.assertEqual(self.count(FAILED)[1].splitlines()[-1], "2 passed, 1 failed")
+
     def test_a_missing_report_is_a_failure(self):
         status, output = run("count_tests", self.root / "none.xml")
         self.assertEqual((status, output), (1, "0 passed, 1 failed\n"))
 
+
+GTEST = """<testsuites><testsuite name="A">
+<testcase name="one" status="run" result="completed"/><testcase name="two" status="run" result="completed"/>
+<testcase name="three" status="run" result="skipped"><skipped message="no data"/></testcase>
+<testcase name="DISABLED_four" status="notrun" result="suppressed"/>{more}</testsuite></testsuites>
+"""
+GTEST_FAILED = """<testcase name="five" status="run" result="completed"><failure message="1"/></testcase>"""
 
 NINJA_LOG = """# ninja log v5
 0\t9000\t0\tsrc/a/CMakeFiles/cloze_a.dir/old.cc.o\tff
