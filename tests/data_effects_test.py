@@ -15,6 +15,8 @@ from option_effects import (CONTEXT, CommandRun, Effect, OptionEffects, cloze, c
 SENTENCES = [f"The cat number {i} sat on the mat\ue000. The dog ran up hill {i % 7}."
              for i in range(60)]
 DAMAGED = "in/damaged.tfrecord"
+# Text with accents and characters that the vocabulary does not have.
+ACCENTS = {"input_file": "in/accents.txt"}
 
 
 def page(title, text):
@@ -30,6 +32,7 @@ def make_text(folder):
     (folder / "other.txt").write_text(documents(SENTENCES[::-1] + SENTENCES[:24]))
     (folder / "text.jsonl").write_text("".join(
         json.dumps({"text": " ".join(SENTENCES[i:i + 6])}) + "\n" for i in range(0, 60, 6)))
+    (folder / "accents.txt").write_text(documents(SENTENCES[:20] + ["The cät sat on 北京."] * 10))
     (folder / "latin1.txt").write_text("Le café est près du théâtre.\n" * 200, "latin-1")
     for name, more in {"vocab": (), "cased": ("--cased",), "small": ("--size", 60)}.items():
         cloze(folder, "data", "vocabulary", "--input-file", "text.txt", "--output-file",
@@ -40,6 +43,7 @@ def make_text(folder):
     squad = {"version": "1.1", "data": [{"title": "t", "paragraphs": [{"context": CONTEXT, "qas": [
         question(1, "who sat on the mat ?", "cat"), question(2, "who ran ?", "dog")]}]}]}
     (folder / "squad.json").write_text(json.dumps(squad))
+    (folder / "accents.json").write_text(json.dumps(squad).replace("who ran", "Who rån"))
     (folder / "other_squad.json").write_text(json.dumps(squad).replace("who ran", "who ran up"))
     dump = ("<mediawiki>" + page("A", "'''A''' is first. [[Datei:a.jpg|thumb|A picture.]]\n"
                                  "== Trivia ==\nNobody knows.\n== Other ==\nA is short.\n") +
@@ -113,12 +117,20 @@ def text_effects(check, **needs):
     }
 
 
-def tokenizer_effects(check):
+def tokenizer_effects(check, accents):
+    """`accents` are options for an input with accents."""
     return {
         "vocab_file": Effect("in/small.txt", check),
-        "do_lower_case": Effect("true", succeeds, do_lower_case=None),
+        "do_lower_case": Effect("false", check, **accents, base=accents),
+        "strip_accents": Effect("false", check, **accents, base=accents),
         "profile": Effect("google", check),
     }
+
+
+def refuses_unknown(run, base):
+    """Checks that text is refused where a lower limit is set."""
+    return (run.status == 2 and "of the tokens are [UNK], most often for" in run.messages and
+            "or allow it with --max-unknown-tokens" in run.messages and base.status == 0)
 
 
 class DataEffects(OptionEffects):
@@ -157,12 +169,18 @@ class VocabularyTest(DataEffects, unittest.TestCase):
                        len(base.lines("vocab.txt"))),
         "cased": Effect("true", lambda run, base: "T" in run.lines("vocab.txt") and
                         "T" not in base.lines("vocab.txt")),
+        "strip_accents": Effect("false", lambda run, base: "##ä" in run.lines("vocab.txt") and
+                                "##ä" not in base.lines("vocab.txt"), **ACCENTS, base=ACCENTS),
+        "tokenize_chinese_chars": Effect("false", lambda run, base: "##京" in run.lines("vocab.txt")
+                                         and "##京" not in base.lines("vocab.txt"), **ACCENTS),
         "profile": Effect("google", lambda run, base: any("\ue000" in piece for piece in
                                                           run.lines("vocab.txt")) and not
                           any("\ue000" in piece for piece in base.lines("vocab.txt"))),
         "min_frequency": Effect(100, lambda run, base: len(run.lines("vocab.txt")) <
                                 len(base.lines("vocab.txt")), size=1000),
-        "limit_alphabet": Effect(10, lambda run, base: len(alphabet(run)) <= 10 < len(alphabet(base))),
+        "character_coverage": Effect(0.5, lambda run, base: len(alphabet(run)) <= 10 <
+                                     len(alphabet(base))),
+        "threads": Effect(2, lambda run, base: run.file("vocab.txt") == base.file("vocab.txt")),
     }
 
 
@@ -171,8 +189,9 @@ class RecordsTest(DataEffects, unittest.TestCase):
     BASE = {"input_file": "in/text.txt", "output_file": "out.tfrecord", "vocab_file": "in/vocab.txt",
             "do_lower_case": "true", "sequence_length": 32, "mask_tokens": 4, "threads": 1}
     EFFECTS = {
-        **text_effects(writes_other("out.tfrecord")),
-        **tokenizer_effects(writes_other("out.tfrecord")),
+        **text_effects(writes_other("out.tfrecord"), max_unknown_tokens=100),
+        **tokenizer_effects(writes_other("out.tfrecord"), {**ACCENTS, "max_unknown_tokens": 100}),
+        "max_unknown_tokens": Effect(0, refuses_unknown, **ACCENTS, base=ACCENTS),
         "output_file": Effect("a.tfrecord,b.tfrecord", lambda run, base: run.has("a.tfrecord") and
                               run.has("b.tfrecord")),
         "threads": Effect(2, writes_same("out.tfrecord")),
@@ -201,8 +220,9 @@ class TokensTest(DataEffects, unittest.TestCase):
     BASE = {"input_file": "in/text.txt", "output_dir": "store", "vocab_file": "in/vocab.txt",
             "do_lower_case": "true", "threads": 1}
     EFFECTS = {
-        **text_effects(other_store),
-        **tokenizer_effects(other_store),
+        **text_effects(other_store, max_unknown_tokens=100),
+        **tokenizer_effects(other_store, {**ACCENTS, "max_unknown_tokens": 100}),
+        "max_unknown_tokens": Effect(0, refuses_unknown, **ACCENTS, base=ACCENTS),
         "output_dir": Effect("elsewhere", writes_to("elsewhere")),
         "append": Effect("true", counts_more("documents", 1.9),
                          first={"input_file": "in/other.txt", "append": None}),
@@ -333,7 +353,7 @@ class SquadTest(DataEffects, unittest.TestCase):
     BASE = {"input_file": "in/squad.json", "output_file": "out.tfrecord", "vocab_file": "in/vocab.txt",
             "do_lower_case": "true", "max_seq_length": 32, "doc_stride": 8, "threads": 1}
     EFFECTS = {
-        **tokenizer_effects(writes_other("out.tfrecord")),
+        **tokenizer_effects(writes_other("out.tfrecord"), {"input_file": "in/accents.json"}),
         "profile": Effect("hf", writes_same("out.tfrecord")),
         "input_file": Effect("in/other_squad.json", writes_other("out.tfrecord")),
         "output_file": Effect("other.tfrecord", writes_to("other.tfrecord")),

@@ -97,6 +97,8 @@ def shared_effects(task, results, predictions):
                              (run.folder.parent / "other_vocab.txt").read_bytes()),
         "do_lower_case": Effect("false", lambda run, base: run.json("tokenizer_config.json")
                                 ["do_lower_case"] is False),
+        "strip_accents": Effect("false", lambda run, base: run.json("tokenizer_config.json")
+                                ["strip_accents"] is False),
         "num_seeds": Effect(2, lambda run, base: sorted(path.name for path in run.folder.iterdir()
                                                         if path.is_dir()) ==
                             ["seed-1234", "seed-1235"]),

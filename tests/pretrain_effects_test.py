@@ -131,14 +131,19 @@ EFFECTS = {
                           and not (run.folder / "tokens").exists(), **DRAWN),
     "vocab_file": Effect("vocab.txt", vocabulary_is_saved, **RECORDS),
     "profile": Effect("google", other_weights, **DRAWN),
-    "do_lower_case": Effect("false", lambda run, base: base.status == 2 and
-                            run.json("tokenizer_config.json")["do_lower_case"] is False,
-                            vocab_file="cased.txt", **RECORDS),
+    "do_lower_case": Effect("false", lambda run, base: [r.json("tokenizer_config.json")["do_lower_case"]
+                                                       for r in (run, base)] == [False, True],
+                            vocab_file="vocab.txt", base={"vocab_file": "vocab.txt", **RECORDS},
+                            **RECORDS),
+    "strip_accents": Effect("false", lambda run, base: run.json("tokenizer_config.json")
+                            ["strip_accents"] is False, vocab_file="vocab.txt", **RECORDS),
     "generated_data": Effect(None, refused("there is no data")),
     "synthetic_data": Effect("true", synthetic, global_batch_size=6),
     "max_invalid_utf8": Effect(30, lambda run, base: run.status == 0 and base.status == 2,
-                               **{**DRAWN, "input_file": "latin1.txt"},
+                               **{**DRAWN, "input_file": "latin1.txt", "max_unknown_tokens": 100},
                                base={**DRAWN, "input_file": "latin1.txt"}),
+    "max_unknown_tokens": Effect(0, refused("% of the tokens are [UNK], most often for"),
+                                 **{**DRAWN, "input_file": "unknown.txt"}),
     "static_mask": Effect("true", same_weights, generated_data=None, train_file="remasked.tfrecord",
                           base={**RECORDS, "train_file": "plain.tfrecord"}),
     "skip_bad": Effect("true", lambda run, base: run.status == 0 and base.status == 3,
@@ -331,6 +336,7 @@ EFFECTS = {
 def make_data(folder):
     (folder / "text.txt").write_text(TEXT + "\n")
     (folder / "lines.txt").write_text("The cat sat.\n" * 200)
+    (folder / "unknown.txt").write_text(TEXT + " 北\n")
     (folder / "latin1.txt").write_text("Le café est près du théâtre.\n" * 200, "latin-1")
     (folder / "device.json").write_text(json.dumps(DEVICE))
     (folder / "seed.json").write_text('{"seed": 77} // a comment')

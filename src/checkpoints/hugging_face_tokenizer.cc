@@ -72,10 +72,9 @@ Json special_tokens_map() {
           {"mask_token", text::kMaskToken}};
 }
 
-// The object in a file of a folder, empty where there is none.
-formats::Json object_in(const std::filesystem::path& folder, const char* name) {
-  const std::filesystem::path file = folder / name;
-  if (folder.empty() || !std::filesystem::exists(file)) return formats::Json::object();
+// The object in a file, empty where there is none.
+formats::Json object_in(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return formats::Json::object();
   formats::Json json = formats::read_json_file(file);
   if (!json.is_object()) throw_user_error("{}: not a JSON object", file.string());
   return json;
@@ -83,8 +82,9 @@ formats::Json object_in(const std::filesystem::path& folder, const char* name) {
 
 // In a JSON object of the folder; nothing where it does not say.
 std::optional<formats::Json> tokenizer_class_of(const std::filesystem::path& folder,
-                                                const char* name) {
-  const formats::Json json = object_in(folder, name);
+                                                 const char* name) {
+  if (folder.empty()) return std::nullopt;
+  const formats::Json json = object_in(folder / name);
   const auto found = json.find("tokenizer_class");
   if (!found || found->is_null()) return std::nullopt;
   return *found;
@@ -152,22 +152,17 @@ std::string tokenizer_config_text(const TokenizerDescription& tokenizer) {
   return formats::json_text(text);
 }
 
-text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folder,
-                                              const text::TokenizerOptions& otherwise) {
-  text::TokenizerOptions options = otherwise;
-  const formats::Json json = object_in(folder, kTokenizerConfigName);
+text::StatedRules read_stated_rules(const std::filesystem::path& file) {
+  const formats::Json json = object_in(file);
   const auto said = [&](const char* key) -> std::optional<bool> {
     const auto found = json.find(key);
     if (!found || found->is_null()) return std::nullopt;
     if (found->is_boolean()) return found->get<bool>();
-    throw_user_error("{}: {} is {}; it must be true or false",
-                     (folder / kTokenizerConfigName).string(), key, found->dump());
+    throw_user_error("{}: {} is {}; it must be true or false", file.string(), key, found->dump());
   };
-  options.lower_case = said("do_lower_case").value_or(options.lower_case);
-  if (const auto strip_accents = said("strip_accents")) options.strip_accents = strip_accents;
-  options.tokenize_chinese_chars =
-      said("tokenize_chinese_chars").value_or(options.tokenize_chinese_chars);
-  return options;
+  return {.lower_case = said("do_lower_case"),
+          .strip_accents = said("strip_accents"),
+          .tokenize_chinese_chars = said("tokenize_chinese_chars")};
 }
 
 bool tokenizer_json_rules(const std::filesystem::path& folder) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "formats/json.h"
+#include "text/stated_rules.h"
 #include "text/tokenizer_options.h"
 #include "text/vocabulary.h"
 
@@ -43,10 +44,9 @@ inline constexpr int kMaxWordCharacters = 100;  // longer words become [UNK], as
 formats::Json single_template();                // [CLS] A [SEP]
 formats::Json pair_template();                  // [CLS] A [SEP] B [SEP], the second half of type 1
 
-// The rules in the tokenizer_config.json of a folder; `otherwise` where the file says nothing, or
-// where the folder is empty (there is none). UserError for a value that is neither true nor false.
-text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folder,
-                                              const text::TokenizerOptions& otherwise);
+// The rules in a tokenizer_config.json; none when there is no such file. UserError for a value that
+// is neither true nor false.
+text::StatedRules read_stated_rules(const std::filesystem::path& file);
 
 // Whether that file names a class that leaves everything to tokenizer.json.
 bool tokenizer_json_rules(const std::filesystem::path& folder);

@@ -62,7 +62,8 @@ TEST(HuggingFaceTokenizer, FolderSaysHowTextIsRead) {
     platform::write_file_atomically(folder / "tokenizer_config.json", settings);
   };
   const auto read = [&](const text::Vocabulary& vocabulary) {
-    return read_tokenizer_options(folder, {.lower_case = vocabulary.likely_lower_cased()});
+    return read_stated_rules(folder / "tokenizer_config.json").over(
+        {.lower_case = vocabulary.likely_lower_cased()});
   };
   using Options = text::TokenizerOptions;
   say(R"({"do_lower_case": false})");
@@ -72,7 +73,7 @@ TEST(HuggingFaceTokenizer, FolderSaysHowTextIsRead) {
   say(R"({"strip_accents": null})");
   EXPECT_EQ(read(lower), Options());
   EXPECT_EQ(read(cased), Options({.lower_case = false}));
-  EXPECT_EQ(read_tokenizer_options({}, Options()), Options());
+  EXPECT_EQ(read_stated_rules(folder / "none.json").over({}), Options());
   say(R"({"do_lower_case": true, "strip_accents": false, "tokenize_chinese_chars": false})");
   EXPECT_EQ(read(lower), Options({.strip_accents = false, .tokenize_chinese_chars = false}));
 

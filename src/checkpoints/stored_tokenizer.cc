@@ -10,6 +10,7 @@
 #include "checkpoints/hugging_face_tokenizer.h"
 #include "checkpoints/stored_model.h"
 #include "checkpoints/tokenizer_json.h"
+#include "text/likely_rules.h"
 
 namespace cloze::checkpoints {
 namespace {
@@ -46,17 +47,33 @@ std::string rules_text(const text::TokenizerOptions& options) {
                      options.strips_accents(), options.tokenize_chinese_chars);
 }
 
-// Replaces the tokenizer's options with the folder's rules; a tokenizer.json, if there is one,
-// brings its own.
-void settle_rules(const fs::path& folder, const std::optional<TokenizerJson>& json,
+// Of what no file says, the guess. A file that says do_lower_case also says what strip_accents is
+// when it does not name it: the same.
+text::TokenizerOptions completed(const text::StatedRules& stated,
+                                 const text::Vocabulary& vocabulary) {
+  if (stated.lower_case) return stated.over({});
+  return stated.over(text::likely_rules(vocabulary));
+}
+
+text::StatedRules all_of(const text::TokenizerOptions& options) {
+  return {options.lower_case, options.strip_accents, options.tokenize_chinese_chars};
+}
+
+// Sets the tokenizer's options to the rules of a file, tokenizer_config.json, in a folder; a
+// tokenizer.json, if there is one, brings its own.
+void settle_rules(const fs::path& file, const std::optional<TokenizerJson>& json,
                   StoredTokenizer& tokenizer) {
   if (!json) {
-    tokenizer.options = read_tokenizer_options(folder, tokenizer.options);
+    tokenizer.stated = read_stated_rules(file);
+    tokenizer.options = completed(tokenizer.stated, tokenizer.vocabulary);
     return;
   }
+  const fs::path folder = file.parent_path();
   tokenizer.options = json->options;
+  tokenizer.stated = all_of(json->options);
   if (tokenizer_json_rules(folder)) return;
-  tokenizer.options = read_tokenizer_options(folder, json->options);
+  tokenizer.options = read_stated_rules(file).over(json->options);
+  tokenizer.stated = all_of(tokenizer.options);
   if (tokenizer.options.lower_case == json->options.lower_case &&
       tokenizer.options.strips_accents() == json->options.strips_accents() &&
       tokenizer.options.tokenize_chinese_chars == json->options.tokenize_chinese_chars) {
@@ -82,7 +99,19 @@ void settle_added(const fs::path& folder, const std::optional<TokenizerJson>& js
   std::ranges::move(notes_on(added, folder), std::back_inserter(tokenizer.notes));
 }
 
+// The file of the rules of a vocabulary: one of its own name where there is one, else the folder's.
+fs::path stated_beside(const fs::path& vocabulary_file) {
+  const fs::path own = rules_file_of(vocabulary_file);
+  return fs::exists(own) ? own : folder_of(vocabulary_file) / kTokenizerConfigName;
+}
+
 }  // namespace
+
+fs::path rules_file_of(const fs::path& vocabulary_file) {
+  const bool is_usual = vocabulary_file.filename() == kVocabularyName;
+  const std::string prefix = is_usual ? "" : vocabulary_file.stem().string() + ".";
+  return vocabulary_file.parent_path() / (prefix + kTokenizerConfigName);
+}
 
 std::optional<fs::path> vocabulary_file_in(const fs::path& folder) {
   for (const char* name : {kVocabularyName, kTokenizerName}) {
@@ -102,17 +131,20 @@ StoredTokenizer read_tokenizer(const fs::path& folder, const fs::path& vocabular
   const bool has_models_rules = has_rules(folder);
   const fs::path rules = has_models_rules ? folder : beside;
   require_bert_tokenizer(folder);
-  if (!has_models_rules) require_bert_tokenizer(beside);
+  const fs::path stated = has_models_rules ? folder / kTokenizerConfigName : stated_beside(file);
+  const bool has_own_name = stated.filename() != kTokenizerConfigName;
+  if (!has_models_rules && !has_own_name) require_bert_tokenizer(beside);
   const bool has_own_rules = is_json(file) && !has_models_rules;
   const fs::path json_file = has_own_rules ? file : rules / kTokenizerName;
   std::optional<TokenizerJson> json;
-  if (has_own_rules || fs::exists(json_file)) json = read_tokenizer_json(json_file);
+  if (!has_own_name && (has_own_rules || fs::exists(json_file))) {
+    json = read_tokenizer_json(json_file);
+  }
   StoredTokenizer tokenizer{
       .vocabulary = json && json_file == file ? json->vocabulary : load_vocabulary(file),
       .vocabulary_file = file};
   if (json) tokenizer.notes = json->notes;
-  tokenizer.options.lower_case = tokenizer.vocabulary.likely_lower_cased();
-  settle_rules(rules, json, tokenizer);
+  settle_rules(stated, json, tokenizer);
   if (!fs::equivalent(rules, beside)) return tokenizer;
   if (file.filename() == kVocabularyName && json) {
     check_same_tokens(tokenizer.vocabulary, json->vocabulary, beside);
@@ -121,28 +153,26 @@ StoredTokenizer read_tokenizer(const fs::path& folder, const fs::path& vocabular
   return tokenizer;
 }
 
-void require_letter_case(const StoredTokenizer& tokenizer, bool do_lower_case) {
-  const bool said = tokenizer.options.lower_case;
-  if (said == do_lower_case) return;
-  throw_user_error(
-      "{} requires lowercase {}, but do_lower_case is {}; set --do-lower-case {}, or change the "
-      "rule in a tokenizer_config.json beside it",
-      tokenizer.vocabulary_file.string(), said, do_lower_case, said);
-}
-
-void require_rules(const StoredTokenizer& tokenizer, const text::TokenizerOptions& followed) {
-  const text::TokenizerOptions& said = tokenizer.options;
+void take_rules(const text::StatedRules& options, StoredTokenizer& tokenizer) {
   const std::string file = tokenizer.vocabulary_file.string();
-  require_letter_case(tokenizer, followed.lower_case);
-  const auto require = [&](const char* rule, bool there, bool here) {
-    if (there == here) return;
-    throw_user_error(
-        "{} requires {} {}, but this command cuts text with {}; if that is what you want, give the "
-        "tokens as a {} in a folder of its own",
-        file, rule, there, here, kVocabularyName);
+  const text::StatedRules& stated = tokenizer.stated;
+  const bool lowers = options.lower_case.value_or(false);
+  if (lowers && !stated.lower_case.value_or(false) && !tokenizer.vocabulary.likely_lower_cased()) {
+    throw_user_error("do_lower_case is true, but {} has capital letters; set it to false", file);
+  }
+  const text::TokenizerOptions before = tokenizer.options;
+  tokenizer.options = options.over(before);
+  const text::TokenizerOptions& after = tokenizer.options;
+  const auto note = [&](const char* rule, bool there, bool here) {
+    tokenizer.notes.push_back(
+        fmt::format("{} comes with {} {}, but {} is used, as asked", file, rule, there, here));
   };
-  require("strip_accents", said.strips_accents(), followed.strips_accents());
-  require("handle_chinese_chars", said.tokenize_chinese_chars, followed.tokenize_chinese_chars);
+  if (stated.lower_case && before.lower_case != after.lower_case) {
+    note("do_lower_case", before.lower_case, after.lower_case);
+  }
+  if (stated.strip_accents && before.strips_accents() != after.strips_accents()) {
+    note("strip_accents", before.strips_accents(), after.strips_accents());
+  }
 }
 
 }  // namespace cloze::checkpoints

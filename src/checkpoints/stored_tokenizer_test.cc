@@ -170,13 +170,79 @@ TEST_F(StoredTokenizerTest, AVocabularyFileWithoutRulesGoesByItsTokens) {
   EXPECT_TRUE(read_tokenizer("", folder_ / "vocab.txt").options.lower_case);
 }
 
-TEST_F(StoredTokenizerTest, OnlyRulesThatDifferAreRefused) {
-  write_json({.strip_accents = true});
-  const StoredTokenizer tokenizer = read_tokenizer("", folder_ / "tokenizer.json");
-  EXPECT_NO_THROW(require_rules(tokenizer, {}));
-  EXPECT_THROW(require_rules(tokenizer, {.lower_case = false}), UserError);
-  EXPECT_THROW(require_rules(tokenizer, {.strip_accents = false}), UserError);
-  EXPECT_THROW(require_rules(tokenizer, {.tokenize_chinese_chars = false}), UserError);
+// Vocabularies of scripts without capitals.
+TEST_F(StoredTokenizerTest, MarksInTokensKeepAccentsUnlessAFileSpeaks) {
+  write_lines({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "हिन्दी"});
+  const text::TokenizerOptions keeps{.strip_accents = false};
+  EXPECT_EQ(read_tokenizer("", folder_ / "vocab.txt").options, keeps);
+  write("tokenizer_config.json", R"({"model_max_length": 512})");
+  EXPECT_EQ(read_tokenizer("", folder_ / "vocab.txt").options, keeps);
+  write("tokenizer_config.json", R"({"do_lower_case": true, "strip_accents": null})");
+  EXPECT_EQ(read_tokenizer("", folder_ / "vocab.txt").options, text::TokenizerOptions{})
+      << "as transformers reads it";
+  write("tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_EQ(read_tokenizer("", folder_ / "vocab.txt").options,
+            text::TokenizerOptions({.lower_case = false}));
+}
+
+// Several vocabularies in a folder, each with rules of its own.
+TEST_F(StoredTokenizerTest, RulesMayBearTheNameOfTheVocabulary) {
+  EXPECT_EQ(rules_file_of("a/vocab.txt"), "a/tokenizer_config.json");
+  EXPECT_EQ(rules_file_of("a/hindi.txt"), "a/hindi.tokenizer_config.json");
+  EXPECT_EQ(rules_file_of("hindi.txt"), "hindi.tokenizer_config.json");
+  write_lines(kTokens);
+  fs::copy_file(folder_ / "vocab.txt", folder_ / "own.txt");
+  fs::copy_file(folder_ / "vocab.txt", folder_ / "other.txt");
+  write("tokenizer_config.json", R"({"do_lower_case": true})");
+  write("own.tokenizer_config.json", R"({"do_lower_case": false, "strip_accents": true})");
+  EXPECT_EQ(read_tokenizer("", folder_ / "own.txt").options,
+            text::TokenizerOptions({.lower_case = false, .strip_accents = true}));
+  EXPECT_EQ(read_tokenizer("", folder_ / "vocab.txt").options, text::TokenizerOptions{});
+  EXPECT_EQ(read_tokenizer("", folder_ / "other.txt").options, text::TokenizerOptions{})
+      << "the folder's";
+  write_json({.tokenize_chinese_chars = false});
+  EXPECT_TRUE(read_tokenizer("", folder_ / "own.txt").options.tokenize_chinese_chars);
+}
+
+TEST_F(StoredTokenizerTest, OptionsBeatFilesAndFilesBeatGuesses) {
+  write_lines({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"});
+  const auto taken = [&](const text::StatedRules& options) {
+    StoredTokenizer tokenizer = read_tokenizer("", folder_ / "vocab.txt");
+    take_rules(options, tokenizer);
+    return tokenizer;
+  };
+  using Options = text::TokenizerOptions;
+  EXPECT_EQ(taken({.lower_case = false}).options, Options({.lower_case = false}));
+  EXPECT_TRUE(taken({.lower_case = false}).notes.empty()) << "a guess is no statement";
+  write("tokenizer_config.json", R"({"do_lower_case": false, "strip_accents": true})");
+  EXPECT_EQ(taken({}).options, Options({.lower_case = false, .strip_accents = true}));
+  const StoredTokenizer asked = taken({.lower_case = true, .strip_accents = false});
+  EXPECT_EQ(asked.options, Options({.lower_case = true, .strip_accents = false}));
+  const std::string file = (folder_ / "vocab.txt").string();
+  EXPECT_EQ(asked.notes,
+            (std::vector{file + " comes with do_lower_case false, but true is used, as asked",
+                         file + " comes with strip_accents true, but false is used, as asked"}));
+  EXPECT_TRUE(taken({.lower_case = false, .strip_accents = true}).notes.empty());
+}
+
+TEST_F(StoredTokenizerTest, LowerCasingIsRefusedWhereTokensHaveCapitals) {
+  write_lines(kTokens);
+  const auto refusal = [&] {
+    StoredTokenizer tokenizer = read_tokenizer("", folder_ / "vocab.txt");
+    try {
+      take_rules({.lower_case = true}, tokenizer);
+    } catch (const UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  const std::string expected = "do_lower_case is true, but " + (folder_ / "vocab.txt").string() +
+                               " has capital letters; set it to false";
+  EXPECT_EQ(refusal(), expected);
+  write("tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_EQ(refusal(), expected);
+  write("tokenizer_config.json", R"({"do_lower_case": true})");
+  EXPECT_EQ(refusal(), "accepted") << "the file says so";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "platform/files/file.h"
 #include "text/ascii.h"
+#include "text/likely_rules.h"
 #include "text/utf8.h"
 
 namespace cloze::text {
@@ -86,12 +87,7 @@ std::string Vocabulary::to_text() const {
 }
 
 bool Vocabulary::likely_lower_cased() const {
-  return std::none_of(tokens_.begin(), tokens_.end(), [](const std::string& token) {
-    const bool is_special = (token.front() == '[' && token.back() == ']') ||
-                            (token.front() == '<' && token.back() == '>');
-    return !is_special &&
-           std::any_of(token.begin(), token.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-  });
+  return is_unchanged_by(*this, {.lower_case = true, .strip_accents = false});
 }
 
 std::optional<std::string> missing_rows(const Vocabulary& vocabulary, int64_t rows,

@@ -18,8 +18,19 @@ struct CountedWord {
   int64_t count = 0;
 };
 
-// The most frequent code points, at most `limit`; of equals the smaller ones.
-std::set<char32_t> choose_alphabet(const std::vector<CountedWord>& words, size_t limit) {
+std::string utf8_of(char32_t code_point) {
+  std::string text;
+  append_utf8(code_point, text);
+  return text;
+}
+
+struct Alphabet {
+  std::set<char32_t> kept;
+  std::vector<std::pair<char32_t, int64_t>> left_out;  // the most frequent first
+};
+
+// The most frequent code points, as many as make up `coverage`; of equals the smaller ones.
+Alphabet choose_alphabet(const std::vector<CountedWord>& words, double coverage) {
   std::map<char32_t, int64_t> counts;
   for (const CountedWord& word : words) {
     for (const char32_t c : word.code_points) counts[c] += word.count;
@@ -27,8 +38,18 @@ std::set<char32_t> choose_alphabet(const std::vector<CountedWord>& words, size_t
   std::vector<std::pair<char32_t, int64_t>> sorted(counts.begin(), counts.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& left, const auto& right) { return left.second > right.second; });
-  std::set<char32_t> alphabet;
-  for (size_t i = 0; i < std::min(limit, sorted.size()); ++i) alphabet.insert(sorted[i].first);
+  int64_t total = 0;
+  for (const auto& [c, count] : sorted) total += count;
+  Alphabet alphabet;
+  int64_t covered = 0;
+  for (const auto& [c, count] : sorted) {
+    if (static_cast<double>(covered) < coverage * static_cast<double>(total)) {
+      alphabet.kept.insert(c);
+    } else {
+      alphabet.left_out.emplace_back(c, count);
+    }
+    covered += count;
+  }
   return alphabet;
 }
 
@@ -66,11 +87,6 @@ class TokenList {
   std::vector<std::string> take() && { return std::move(tokens_); }
 
  private:
-  static std::string utf8_of(char32_t code_point) {
-    std::string text;
-    append_utf8(code_point, text);
-    return text;
-  }
   std::vector<std::string> tokens_;
   std::unordered_map<std::string, int32_t> ids_;
   std::map<char32_t, int32_t> starts_, continuations_;
@@ -80,16 +96,22 @@ class TokenList {
 
 VocabularyTrainer::VocabularyTrainer(VocabularyTrainerOptions options)
     : options_(options), basic_tokenizer_(options.tokenizer) {
-  if (options.size < 1 || options.min_frequency < 1 || options.limit_alphabet < 1) {
-    throw_user_error(
-        "vocabulary size {}, min frequency {}, alphabet limit {}: each must be at least 1",
-        options.size, options.min_frequency, options.limit_alphabet);
+  if (options.size < 1 || options.min_frequency < 1) {
+    throw_user_error("vocabulary size {}, min frequency {}: each must be at least 1", options.size,
+                     options.min_frequency);
+  }
+  if (!(options.character_coverage > 0 && options.character_coverage <= 1)) {
+    throw_user_error("character coverage {}: it must be above 0, and at most 1",
+                     options.character_coverage);
   }
 }
 
 void VocabularyTrainer::add_text(std::string_view text) {
   num_invalid_ += basic_tokenizer_.split<false>(text, [&](const Word& word) {
-    if (word.is_overlong) return;
+    if (word.is_overlong) {
+      ++num_overlong_;
+      return;
+    }
     ++num_words_;
     const auto found = counts_.find(word.text);
     if (found != counts_.end()) {
@@ -100,14 +122,26 @@ void VocabularyTrainer::add_text(std::string_view text) {
   });
 }
 
-Vocabulary VocabularyTrainer::train() const {
+void VocabularyTrainer::add_counts(const VocabularyTrainer& other) {
+  for (const auto& [word, count] : other.counts_) counts_[word] += count;
+  num_words_ += other.num_words_;
+  num_overlong_ += other.num_overlong_;
+  num_invalid_ += other.num_invalid_;
+}
+
+TrainedVocabulary VocabularyTrainer::train(const std::function<void(int64_t)>& progress) const {
   if (counts_.empty()) throw_user_error("no words in the input: a vocabulary needs some text");
   std::vector<CountedWord> words;
   for (const auto& [text, count] : counts_) words.push_back({decoded_utf8(text), count});
-  const auto alphabet = choose_alphabet(words, static_cast<size_t>(options_.limit_alphabet));
+  const Alphabet alphabet = choose_alphabet(words, options_.character_coverage);
+  std::vector<CountedText> left_out;
+  for (const auto& [c, count] : alphabet.left_out) left_out.push_back({utf8_of(c), count});
+  int64_t unknown_words = 0;
   std::erase_if(words, [&](const CountedWord& word) {
-    return !std::all_of(word.code_points.begin(), word.code_points.end(),
-                        [&](char32_t c) { return alphabet.contains(c); });
+    const bool is_known = std::ranges::all_of(
+        word.code_points, [&](char32_t c) { return alphabet.kept.contains(c); });
+    if (!is_known) unknown_words += word.count;
+    return !is_known;
   });
 
   TokenList tokens;
@@ -119,8 +153,8 @@ Vocabulary VocabularyTrainer::train() const {
   if (tokens.size() > size) {
     throw_user_error(
         "vocabulary size {}: the special tokens and the alphabet alone are {}; take a larger size "
-        "or a smaller alphabet limit (now {})",
-        size, tokens.size(), options_.limit_alphabet);
+        "or a smaller character coverage (now {})",
+        size, tokens.size(), options_.character_coverage);
   }
   PairMerger merger;
   for (const CountedWord& word : words) merger.add_word(tokens.symbols_of(word), word.count);
@@ -128,8 +162,11 @@ Vocabulary VocabularyTrainer::train() const {
     const auto pair = merger.best_pair(options_.min_frequency);
     if (!pair) break;
     merger.merge(*pair, tokens.add_merged(*pair));
+    progress(static_cast<int64_t>(tokens.size()));
   }
-  return Vocabulary::from_tokens(std::move(tokens).take());
+  return {.vocabulary = Vocabulary::from_tokens(std::move(tokens).take()),
+          .unknown_words = unknown_words,
+          .left_out = std::move(left_out)};
 }
 
 }  // namespace cloze::text

@@ -3,14 +3,18 @@
 //
 // Order of the result: [PAD] [UNK] [CLS] [SEP] [MASK], the alphabet by code point, the alphabet's
 // continuations ("##x") by code point, then the merged pieces in the order they were found.
-// Deterministic: the same text gives the same bytes, whatever the order or grouping of the files.
-// Pieces of rare characters (beyond limit_alphabet) are not learned: their words are left out.
+// Deterministic: the same text gives the same bytes, whatever its order, its grouping into files and
+// the trainers that counted it. The alphabet is that of the most frequent characters that make up
+// `character_coverage` of the text. Words with other characters are left out: they become [UNK].
+// Source of the coverage: SentencePiece (Kudo and Richardson, EMNLP 2018), which has 0.9995 too.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "text/tokenizer.h"
 #include "text/vocabulary.h"
@@ -19,9 +23,20 @@ namespace cloze::text {
 
 struct VocabularyTrainerOptions {
   TokenizerOptions tokenizer;
-  int32_t size = 30522;           // tokens at most, specials included
-  int64_t min_frequency = 2;      // of a pair that is merged
-  int32_t limit_alphabet = 1000;  // characters at most, the most frequent ones
+  int32_t size = 30522;                // tokens at most, specials included
+  int64_t min_frequency = 2;           // of a pair that is merged
+  double character_coverage = 0.9995;  // share of the characters, counted as often as they occur
+};
+
+struct CountedText {
+  std::string text;
+  int64_t count = 0;
+};
+
+struct TrainedVocabulary {
+  Vocabulary vocabulary;
+  int64_t unknown_words = 0;          // of num_words(), with a character that was left out
+  std::vector<CountedText> left_out;  // these characters, the most frequent first
 };
 
 class VocabularyTrainer {
@@ -29,11 +44,15 @@ class VocabularyTrainer {
   explicit VocabularyTrainer(VocabularyTrainerOptions options);
 
   void add_text(std::string_view text);
+  // What another trainer with the same options has counted.
+  void add_counts(const VocabularyTrainer& other);
 
   // UserError when there were no words, or when the alphabet alone exceeds the size.
-  Vocabulary train() const;
+  // `progress` is told how many tokens there are, again and again.
+  TrainedVocabulary train(const std::function<void(int64_t)>& progress = [](int64_t) {}) const;
 
   int64_t num_words() const { return num_words_; }
+  int64_t num_overlong() const { return num_overlong_; }  // words too long for WordPiece, left out
   int64_t num_distinct_words() const { return static_cast<int64_t>(counts_.size()); }
   uint64_t num_invalid() const { return num_invalid_; }  // invalid UTF-8 sequences, left out
 
@@ -47,6 +66,7 @@ class VocabularyTrainer {
   BasicTokenizer basic_tokenizer_;
   std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> counts_;
   int64_t num_words_ = 0;
+  int64_t num_overlong_ = 0;
   uint64_t num_invalid_ = 0;
 };
 

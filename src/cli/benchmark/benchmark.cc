@@ -123,7 +123,7 @@ void write_world(const fs::path& folder) {
   write_pairs(folder / "corpus.txt", folder / "MRPC");
   text::VocabularyTrainer trainer({.tokenizer = {}, .size = kTokens});
   trainer.add_text(platform::read_file(folder / "corpus.txt"));
-  platform::write_file_atomically(folder / "vocab.txt", trainer.train().to_text());
+  platform::write_file_atomically(folder / "vocab.txt", trainer.train().vocabulary.to_text());
 }
 
 void take_world(BenchmarkRun& run, const fs::path& made) {

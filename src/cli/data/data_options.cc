@@ -36,9 +36,17 @@ void add_text_input(OptionTable& table, std::string& files, data::TextFormat& fo
 void add_tokenizer_options(OptionTable& table, TokenizerFlags& flags, const char* default_profile) {
   table.add("vocab_file", &flags.vocabulary_file, "vocab.txt or tokenizer.json",
             {.is_required = true});
-  table.add("do_lower_case", &flags.do_lower_case, "Lower-case, for uncased vocabularies");
+  add_rule_options(table, flags.rules);
   table.add("profile", &flags.profile, fmt::format("Tokenizer rules ({})", default_profile),
             {.choices = {"hf", "google"}});
+}
+
+void add_rule_options(OptionTable& table, text::StatedRules& rules) {
+  table.add("do_lower_case", &rules.lower_case,
+            "Lower-case the text (as the vocabulary's files say; else unless it has capitals)");
+  table.add("strip_accents", &rules.strip_accents,
+            "Strip accents and vowel signs from the text (as those files say; else when "
+            "lower-casing)");
 }
 
 Option profile_option(text::Profile& profile) {
@@ -57,12 +65,11 @@ Option threads_option(int& threads) {
 
 text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& default_profile) {
   const std::string& profile = flags.profile.empty() ? default_profile : flags.profile;
-  const text::TokenizerOptions rules{.profile = text::profile_from_name(profile),
-                                     .lower_case = flags.do_lower_case};
   checkpoints::StoredTokenizer stored = checkpoints::read_tokenizer("", flags.vocabulary_file);
-  checkpoints::require_rules(stored, rules);
+  checkpoints::take_rules(flags.rules, stored);
+  stored.options.profile = text::profile_from_name(profile);
   for (const std::string& note : stored.notes) say("note: {}\n", note);
-  return {std::move(stored.vocabulary), rules};
+  return {std::move(stored.vocabulary), stored.options};
 }
 
 void add_record_options(OptionTable& table, std::string& train_files, data::RecordShape& shape) {
@@ -136,8 +143,12 @@ std::string describe_tokenising(const data::CreationProgress& progress, double s
                                         progress.text_bytes_before);
 }
 
-data::TokenStoreBuilt build_with_display(const data::TokenStoreOptions& options,
-                                         const text::Tokenizer& tokenizer) {
+data::TokenStoreBuilt build_with_display(data::TokenStoreOptions options,
+                                         const text::Tokenizer& tokenizer,
+                                         double max_unknown_percent) {
+  options.examine = [&](const std::vector<data::TextSource>& sources) {
+    report_cut(data::sample_of(sources, options.format), tokenizer, max_unknown_percent);
+  };
   data::CreationProgress progress;
   progress.notice = [](const std::string& notice) { say("note: {}\n", notice); };
   const WorkDisplay display([&](double seconds) { return describe_tokenising(progress, seconds); });

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/data/cut_report.h"
 #include "cli/options/option_table.h"
 #include "data/corpus/corpus_text.h"
 #include "data/dataset.h"
@@ -15,14 +16,16 @@
 #include "data/token_store/build_token_store.h"
 #include "data/token_store/token_store_dataset.h"
 #include "data/wikipedia/wikipedia_text.h"
+#include "text/stated_rules.h"
 #include "text/tokenizer.h"
 
 namespace cloze::cli {
 
 struct TokenizerFlags {
   std::string vocabulary_file;
-  std::string profile;  // empty: the caller's default
-  bool do_lower_case = false;
+  std::string profile;      // empty: the caller's default
+  text::StatedRules rules;  // nothing: as the vocabulary's files say
+  double max_unknown_percent = kMaxUnknownPercent;
 };
 
 // --input-format and --max-invalid-utf8, into what data/corpus/text_source.h takes.
@@ -31,11 +34,14 @@ void add_text_form(OptionTable& table, data::TextFormat& format, double& max_inv
 void add_text_input(OptionTable& table, std::string& files, data::TextFormat& format,
                     double& max_invalid_percent);
 void add_tokenizer_options(OptionTable& table, TokenizerFlags& flags, const char* default_profile);
+// --do-lower-case and --strip-accents, of every command that takes a vocabulary.
+void add_rule_options(OptionTable& table, text::StatedRules& rules);
 // The rules of a tokenizer, as the commands with --cased name them.
 Option profile_option(text::Profile& profile);
 Option threads_option(int& threads);  // of work whose output does not depend on it
 
-// UserError when the vocabulary is of the other case, or its file states rules that no flag sets.
+// By the rules that come with the vocabulary, unless flags state others; says its notes. UserError
+// for lower-casing with a vocabulary that has capitals.
 text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& default_profile);
 
 // train_files: for platform::expand_paths(), or a token store.
@@ -62,8 +68,10 @@ std::string describe_dumps(const data::WikipediaProgress& progress, double secon
 // That while dumps are read, then "tokenising 41 % of 104.3 MB, 11.8 MB/s, 5 s left".
 std::string describe_tokenising(const data::CreationProgress& progress, double seconds);
 
-// Builds a store and shows its progress on standard error.
-data::TokenStoreBuilt build_with_display(const data::TokenStoreOptions& options,
-                                         const text::Tokenizer& tokenizer);
+// Builds a store and shows its progress on standard error, where it also says what is lost in
+// cutting (cut_report.h).
+data::TokenStoreBuilt build_with_display(data::TokenStoreOptions options,
+                                         const text::Tokenizer& tokenizer,
+                                         double max_unknown_percent);
 
 }  // namespace cloze::cli

@@ -71,6 +71,10 @@ void run(Options& options, OptionTable& table) {
   const text::Tokenizer tokenizer =
       make_tokenizer(options.tokenizer, records.google_compatible ? "google" : "hf");
 
+  records.input.examine = [&](const std::vector<data::TextSource>& sources) {
+    report_cut(data::sample_of(sources, records.input.format), tokenizer,
+               options.tokenizer.max_unknown_percent);
+  };
   platform::install_stop_signals();
   const auto start = std::chrono::steady_clock::now();
   data::CreationProgress progress;
@@ -95,6 +99,7 @@ void add_options(OptionTable& table, Options& o) {
   table.add("output_file", &records.output_files, "TFRecord files to write, separated by commas",
             {.is_required = true});
   add_tokenizer_options(table, o.tokenizer, "hf; google with --google-compatible");
+  add_unknown_limit(table, o.tokenizer.max_unknown_percent);
   table.add(threads_option(records.input.threads));
   table.add("sequence_length", &layout.sequence_length, "Tokens in a record, S");
   table.add("mask_tokens", &layout.max_predictions, "Predictions in a record, at most M");

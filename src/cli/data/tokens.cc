@@ -41,7 +41,8 @@ void run(Options& options) {
                                  .outputs = {options.store.folder / data::kStoreName}});
   const text::Tokenizer tokenizer = make_tokenizer(options.tokenizer, "hf");
   const auto start = std::chrono::steady_clock::now();
-  const data::TokenStoreBuilt built = build_with_display(options.store, tokenizer);
+  const data::TokenStoreBuilt built =
+      build_with_display(options.store, tokenizer, options.tokenizer.max_unknown_percent);
   const double elapsed = seconds_since(start);
   print_counts(built, elapsed);
 }
@@ -50,6 +51,7 @@ void add_options(OptionTable& table, Options& o) {
   add_text_input(table, o.input_files, o.store.format, o.store.max_invalid_percent);
   table.add("output_dir", &o.store.folder, "Folder of the store", {.is_required = true});
   add_tokenizer_options(table, o.tokenizer, "hf");
+  add_unknown_limit(table, o.tokenizer.max_unknown_percent);
   table.add("append", &o.store.append, "Keep what the store has; add the text at its end");
   table.add(threads_option(o.store.threads));
 }

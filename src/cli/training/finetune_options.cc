@@ -12,6 +12,7 @@
 #include "checkpoints/stored_head.h"
 #include "checkpoints/stored_model.h"
 #include "checkpoints/stored_tokenizer.h"
+#include "cli/data/data_options.h"
 #include "cli/inference/inference_options.h"
 #include "cli/options/foreign_options.h"
 #include "cli/say.h"
@@ -39,8 +40,7 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
   table.add("do_predict", &o.do_predict, "Write predictions", of_command);
   table.add("output_dir", &o.output_dir, "Folder of scores and predictions (save_path)");
   table.add("vocab_file", &o.vocab_file, "vocab.txt or tokenizer.json (that of the start model)");
-  table.add("do_lower_case", &o.do_lower_case,
-            "The vocabulary is uncased (as the start model says)");
+  add_rule_options(table, o.rules);
   table.add("num_seeds", &o.num_seeds,
             "Runs, with seed, seed + 1, ...; mean, deviation and best go to seed_summary.json",
             {.minimum = 1, .maximum = 100});
@@ -98,20 +98,15 @@ void note_other_classifier(const fs::path& path, const models::BertHead& head) {
       path.string(), models::architecture_of(models::HeadKind::kSequenceClassification));
 }
 
-// Also sets options.do_lower_case. Prints its notes.
-checkpoints::StoredTokenizer start_tokenizer(FinetuneOptions& options, const OptionTable& table,
-                                             const fs::path& folder) {
+// Also sets options.rules. Prints its notes.
+checkpoints::StoredTokenizer start_tokenizer(FinetuneOptions& options, const fs::path& folder) {
   if (options.vocab_file.empty() && folder.empty()) {
     throw_user_error("there is no vocabulary; give vocab_file, or a model folder to start from");
   }
   checkpoints::StoredTokenizer stored = checkpoints::read_tokenizer(folder, options.vocab_file);
-  const bool said = stored.options.lower_case;
-  if (table.is_given("do_lower_case")) stored.options.lower_case = options.do_lower_case;
-  options.do_lower_case = stored.options.lower_case;
+  checkpoints::take_rules(options.rules, stored);
+  options.rules = {stored.options.lower_case, stored.options.strips_accents()};
   const std::string source = stored.vocabulary_file.string();
-  if (options.do_lower_case && !said && !stored.vocabulary.likely_lower_cased()) {
-    throw_user_error("do_lower_case is true, but {} has capital letters; set it to false", source);
-  }
   for (const std::string& note : stored.notes) say("note: {}\n", note);
   const auto missing = text::missing_rows(stored.vocabulary, options.model().vocab_size, source);
   if (missing) say("note: {}\n", *missing);
@@ -169,7 +164,7 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
     options.model() = config_of_start(path, options.model(), table, OtherArithmetic::kRefused);
     fit_seq_length(options, table);
   }
-  checkpoints::StoredTokenizer stored = start_tokenizer(options, table, folder);
+  checkpoints::StoredTokenizer stored = start_tokenizer(options, folder);
   const int64_t rows = options.model().vocab_size;
   models::BertHead head;
   if (!path.empty()) {

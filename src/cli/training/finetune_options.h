@@ -11,6 +11,7 @@
 #include "models/bert_config.h"
 #include "models/bert_heads.h"
 #include "tasks/finetuning_task.h"
+#include "text/stated_rules.h"
 #include "text/tokenizer.h"
 
 namespace cloze::cli {
@@ -24,7 +25,7 @@ struct FinetuneOptions : RunOptions {
   bool do_predict = false;
   std::filesystem::path output_dir;  // empty: save_path
   std::string vocab_file;            // empty: the model folder's
-  bool do_lower_case = true;
+  text::StatedRules rules;           // nothing: as the vocabulary's files say
   int64_t num_seeds = 1;
   double evaluations_per_epoch = 1.0;  // 0: at the end only
 };
@@ -48,7 +49,7 @@ struct StartModel {
 };
 
 // Also sets options.model(), and puts init_checkpoint's newest checkpoint in its place when it is a
-// folder of checkpoints. UserError when shape, vocabulary and case do not fit each other.
+// folder of checkpoints. UserError when shape, vocabulary and rules do not fit each other.
 StartModel start_model(FinetuneOptions& options, const OptionTable& table);
 
 // The steps, before the last, after which a run of num_steps is evaluated; evaluations_per_epoch is

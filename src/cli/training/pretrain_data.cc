@@ -87,16 +87,13 @@ void note_other_tokens(const checkpoints::StoredTokenizer& start,
       start.vocabulary_file.string());
 }
 
-// A token store keeps no rules but these two.
 text::Tokenizer tokenizer_of_start(const PretrainOptions& options, const StartTokenizer& start) {
   if (!start) {
     throw_user_error("input_file {} has to be tokenised; give vocab_file", options.input_file);
   }
   const std::string& profile = options.tokenizer.profile;
-  const text::TokenizerOptions rules{
-      .profile = text::profile_from_name(profile.empty() ? "hf" : profile),
-      .lower_case = start->options.lower_case};
-  checkpoints::require_rules(*start, rules);
+  text::TokenizerOptions rules = start->options;
+  rules.profile = text::profile_from_name(profile.empty() ? "hf" : profile);
   return {start->vocabulary, rules};
 }
 
@@ -108,7 +105,7 @@ void build_store(const PretrainOptions& options, const StartTokenizer& start) {
   store.files = platform::expand_paths(options.input_file);
   store.folder = store_folder(options);
   store.threads = platform::available_threads();
-  build_with_display(store, tokenizer);
+  build_with_display(store, tokenizer, options.tokenizer.max_unknown_percent);
 }
 
 // The most samples that are examined to estimate how much of the data has no row.
@@ -228,7 +225,8 @@ std::shared_ptr<const data::Dataset> open_records(const PretrainOptions& options
 // Its text has already been tokenised, by whatever rules.
 checkpoints::StoredTokenizer named_tokenizer(const PretrainOptions& options) {
   auto tokenizer = checkpoints::read_tokenizer("", options.tokenizer.vocabulary_file);
-  checkpoints::require_letter_case(tokenizer, options.tokenizer.do_lower_case);
+  checkpoints::take_rules(options.tokenizer.rules, tokenizer);
+  for (const std::string& note : tokenizer.notes) say("note: {}\n", note);
   return tokenizer;
 }
 
@@ -236,7 +234,7 @@ checkpoints::StoredTokenizer named_tokenizer(const PretrainOptions& options) {
 PretrainData open_without_text(const PretrainOptions& options, const StartTokenizer& start) {
   const bool is_named = !options.tokenizer.vocabulary_file.empty();
   const StartTokenizer tokenizer = is_named ? named_tokenizer(options) : start;
-  PretrainData opened{.tokenizer = {.lower_case = options.tokenizer.do_lower_case}};
+  PretrainData opened{.tokenizer = options.tokenizer.rules.over({})};
   std::optional<std::string> missing;
   if (tokenizer) {
     const std::string source = tokenizer->vocabulary_file.string();
@@ -282,27 +280,41 @@ bool is_overridden(const OptionTable& table, const std::string& name) {
       [&](const char* data) { return precedence < precedence_of(table, data); });
 }
 
+// What the options say of a rule must be what the text was cut by, or will be. Calls
+// refuse(option, asked, there) for the first that is not.
+template <typename Refuse>
+void check_rules(const PretrainOptions& options, const OptionTable& table,
+                 const text::TokenizerOptions& there, const Refuse& refuse) {
+  const text::StatedRules& asked = options.tokenizer.rules;
+  const auto check = [&](const char* option, std::optional<bool> here, bool is_there) {
+    if (!here || *here == is_there || is_overridden(table, option)) return;
+    refuse(option, *here, is_there);
+  };
+  check("do_lower_case", asked.lower_case, there.lower_case);
+  check("strip_accents", asked.strip_accents, there.strips_accents());
+}
+
 // The text of a token store has been tokenised.
-void check_letter_case(const PretrainOptions& options, const OptionTable& table) {
-  const bool is_lower =
-      data::read_token_store_manifest(options.train_file).rules.tokenizer.lower_case;
-  const bool counts = table.is_asked_for("do_lower_case") && !is_overridden(table, "do_lower_case");
-  if (!counts || options.tokenizer.do_lower_case == is_lower) return;
-  throw_user_error(
-      "do_lower_case is {}, but the token store {} was made with {}; leave it out, or make the "
-      "store again with cloze data tokens",
-      options.tokenizer.do_lower_case, options.train_file, is_lower);
+void check_rules_of_store(const PretrainOptions& options, const OptionTable& table) {
+  const auto refuse = [&](const char* option, bool asked, bool there) {
+    throw_user_error(
+        "{} is {}, but the token store {} was made with {}; leave it out, or make the store again "
+        "with cloze data tokens",
+        option, asked, options.train_file, there);
+  };
+  check_rules(options, table, data::read_token_store_manifest(options.train_file).rules.tokenizer,
+              refuse);
 }
 
 // Where no vocab_file is given, the start model's folder determines the tokens and the rules.
-void check_letter_case_of_start(const PretrainOptions& options, const OptionTable& table,
-                                const StartTokenizer& start) {
+void check_rules_of_start(const PretrainOptions& options, const OptionTable& table,
+                          const StartTokenizer& start) {
   const bool has_own = !options.tokenizer.vocabulary_file.empty() || is_store(options);
-  if (has_own || !start || !table.is_asked_for("do_lower_case")) return;
-  if (start->options.lower_case == options.tokenizer.do_lower_case) return;
-  throw_user_error("do_lower_case is {}, but {} requires {}; leave it out, or give vocab_file",
-                   options.tokenizer.do_lower_case, start->vocabulary_file.string(),
-                   start->options.lower_case);
+  if (has_own || !start) return;
+  check_rules(options, table, start->options, [&](const char* option, bool asked, bool there) {
+    throw_user_error("{} is {}, but {} requires {}; leave it out, or give vocab_file", option,
+                     asked, start->vocabulary_file.string(), there);
+  });
 }
 
 // For samples that are made here; those of records may all be single sentences.
@@ -361,7 +373,7 @@ void check_standard_input(const PretrainOptions& options) {
 train::TrainingOptions pretraining_options(const PretrainOptions& options,
                                            const OptionTable& table) {
   const StartTokenizer start = start_tokenizer(options);
-  check_letter_case_of_start(options, table, start);
+  check_rules_of_start(options, table, start);
   PretrainData data = open_pretrain_data(options, start);
   if (start) note_other_tokens(*start, data.tokens, options);
   const bool has_copies = !draws_samples(options) && !options.training.synthetic_data;
@@ -397,13 +409,14 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
       length_notes(options, schedule_steps(options), planned_steps(options));
   if (options.input_file.empty()) {
     for (const std::string& name :
-         table.asked_for({"token_store", "input_format", "max_invalid_utf8", "profile"})) {
+         table.asked_for({"token_store", "input_format", "max_invalid_utf8", "max_unknown_tokens",
+                          "profile"})) {
       if (is_overridden(table, name)) continue;
       throw_user_error("{} needs input_file, which is not given", name);
     }
   }
   check_token_types(options);
-  if (is_store(options)) check_letter_case(options, table);
+  if (is_store(options)) check_rules_of_store(options, table);
   const std::string& held_out = options.validation.files;
   const bool trains_on_records = !draws_samples(options) && options.made_data().empty();
   const bool evaluates_records = !held_out.empty() && !data::is_token_store(held_out);

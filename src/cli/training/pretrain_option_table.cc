@@ -17,8 +17,8 @@ void add_text_options(OptionTable& table, PretrainOptions& o) {
       "checkpoints");
   table.add("profile", &o.tokenizer.profile, "Tokenizer rules for input_file (hf)",
             {.choices = {"", "hf", "google"}});
-  table.add("do_lower_case", &o.tokenizer.do_lower_case,
-            "The vocabulary is uncased; stored in checkpoints");
+  add_rule_options(table, o.tokenizer.rules);
+  add_unknown_limit(table, o.tokenizer.max_unknown_percent);
 }
 
 void add_data_options(OptionTable& table, PretrainOptions& o) {

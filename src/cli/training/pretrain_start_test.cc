@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "checkpoints/hugging_face_tokenizer.h"
+#include "checkpoints/stored_tokenizer.h"
 #include "cli/run_command_test.h"
 #include "cli/training/small_run_test.h"
 #include "formats/json.h"
@@ -76,7 +77,9 @@ class PretrainStart : public testing::Test {
 
   const fs::path folder_ = fs::path(testing::TempDir()) / "cloze_pretrain_start_test";
   const std::string records_ = "--train-file=" + path("records.tfrecord");
-  const Words text_ = {"--input-file=" + path("text.jsonl"), "--input-format=jsonl"};
+  // Few of its words are in these vocabularies.
+  const Words text_ = {"--input-file=" + path("text.jsonl"), "--input-format=jsonl",
+                       "--max-unknown-tokens=100"};
   const std::string start_ = "--init-checkpoint=" + path("run");
 };
 
@@ -245,43 +248,66 @@ TEST_F(PretrainStart, AVocabularyShorterThanTheStartsIsNamedToo) {
               "token 6 is absent in " + path("short.txt") + ", but 'b' in ");
 }
 
-TEST_F(PretrainStart, RulesThatNoOptionSetsAreRefused) {
-  const std::string file = path("rules/tokenizer.json");
-  const auto expect_refused = [&](const std::string& rule) {
+TEST_F(PretrainStart, TextIsCutByTheRulesOfTheVocabulary) {
+  const std::string file = "--vocab-file=" + path("rules/tokenizer.json");
+  const auto rules_after = [&](const text::TokenizerOptions& stated, const Words& more) {
+    fs::remove_all(path("run"));
+    write_tokenizer_json(stated);
     Words words = text_;
-    words.push_back("--vocab-file=" + file);
-    expect_refusal(pretrain("run", words), file + " requires " + rule);
-    expect_refusal(run_command({"data", "tokens", "--input-file", path("text.jsonl"),
-                                "--input-format", "jsonl", "--output-dir", path("store"),
-                                "--vocab-file", file, "--do-lower-case"}),
-                   file + " requires " + rule);
+    words.push_back(file);
+    words.insert(words.end(), more.begin(), more.end());
+    expect_success(pretrain("run", words));
+    return checkpoints::read_tokenizer(folder_ / "run/checkpoint-2").options;
   };
-  write_tokenizer_json({.strip_accents = false});
-  expect_refused(
-      "strip_accents false, but this command cuts text with true; if that is what you want, give "
-      "the tokens as a vocab.txt in a folder of its own");
-  write_tokenizer_json({.tokenize_chinese_chars = false});
-  expect_refused("handle_chinese_chars false, but this command cuts text with true; ");
-  write_tokenizer_json({.lower_case = false});
-  expect_refused("lowercase false, but do_lower_case is true; set --do-lower-case false");
-  expect_refusal(pretrain("run", {records_, "--vocab-file=" + file}),
-                 file + " requires lowercase false, but do_lower_case is true");
-  write_tokenizer_json({.strip_accents = true});
-  expect_success(pretrain("run", {records_, "--vocab-file=" + file}));
+  using Options = text::TokenizerOptions;
+  for (const Options& stated :
+       {Options{.strip_accents = false}, Options{.tokenize_chinese_chars = false},
+        Options{.lower_case = false}, Options{.lower_case = false, .strip_accents = true}}) {
+    EXPECT_EQ(rules_after(stated, {}), stated);
+  }
+  EXPECT_EQ(rules_after({.strip_accents = false}, {"--strip-accents"}), Options{});
+  EXPECT_EQ(rules_after({}, {"--do-lower-case=false"}), Options{.lower_case = false});
 }
 
-TEST_F(PretrainStart, AConfigurationBesideTheVocabularyCountsAsItsRules) {
+TEST_F(PretrainStart, ATokenStoreKeepsItsRules) {
+  write_tokenizer_json({.strip_accents = false});
+  expect_success(
+      run_command({"data", "tokens", "--input-file", path("text.jsonl"), "--input-format", "jsonl",
+                   "--output-dir", path("store"), "--max-unknown-tokens", "100", "--vocab-file",
+                   path("rules/tokenizer.json")}));
+  const std::string store = "--train-file=" + path("store");
+  expect_success(pretrain("run", {store}));
+  EXPECT_EQ(checkpoints::read_tokenizer(folder_ / "run/checkpoint-2").options,
+            text::TokenizerOptions({.strip_accents = false}));
+  expect_refusal(pretrain("next", {store, "--strip-accents"}),
+                 "strip_accents is true, but the token store " + path("store") +
+                     " was made with false; leave it out, or make the store again");
+}
+
+// As `cloze glue` does.
+TEST_F(PretrainStart, AModelThatKeepsAccentsIsGoneOnWith) {
+  write_tokenizer_json({.strip_accents = false});
+  expect_success(pretrain("run", {records_, "--vocab-file=" + path("rules/tokenizer.json")}));
+  Words words = text_;
+  words.push_back(start_);
+  expect_success(pretrain("next", words));
+  EXPECT_EQ(checkpoints::read_tokenizer(folder_ / "next/checkpoint-2").options,
+            text::TokenizerOptions({.strip_accents = false}));
+  words.push_back("--strip-accents");
+  expect_refusal(pretrain("other", words), "strip_accents is true, but " +
+                                               path("run/checkpoint-2/vocab.txt") +
+                                               " requires false; leave it out, or give vocab_file");
+}
+
+TEST_F(PretrainStart, OptionsBeatTheConfigurationBesideTheVocabulary) {
   const std::string file = path("rules/vocab.txt");
   write("rules/vocab.txt", kUncased);
-  write("rules/tokenizer_config.json", R"({"do_lower_case": true, "strip_accents": null})");
-  expect_success(pretrain("run", {records_, "--vocab-file=" + file}));
   write("rules/tokenizer_config.json", R"({"do_lower_case": false})");
-  expect_refusal(pretrain("next", {records_, "--vocab-file=" + file}),
-                 file + " requires lowercase false, but do_lower_case is true");
-  // As some vocabularies of languages without capitals.
-  Words words = text_;
-  words.insert(words.end(), {"--vocab-file=" + file, "--do-lower-case=false"});
-  expect_success(pretrain("text", words));
+  expect_success(pretrain("run", {records_, "--vocab-file=" + file}));
+  EXPECT_FALSE(is_lower_cased("run/checkpoint-2"));
+  expect_note(pretrain("next", {records_, "--vocab-file=" + file, "--do-lower-case"}),
+              file + " comes with do_lower_case false, but true is used, as asked");
+  EXPECT_TRUE(is_lower_cased("next/checkpoint-2"));
 }
 
 TEST_F(PretrainStart, RecordsTakeAVocabularyOfAnyRules) {
@@ -292,11 +318,14 @@ TEST_F(PretrainStart, RecordsTakeAVocabularyOfAnyRules) {
   EXPECT_EQ(kept.at("strip_accents"), false);
 }
 
-TEST_F(PretrainStart, ACasedVocabularyIsRefusedWithWhatToSet) {
+TEST_F(PretrainStart, ACasedVocabularyKeepsCapitalsUnlessAskedNotTo) {
   Words words = text_;
   words.push_back("--vocab-file=" + path("cased.txt"));
-  expect_refusal(pretrain("run", words),
-                 "requires lowercase false, but do_lower_case is true; set --do-lower-case false");
+  expect_success(pretrain("run", words));
+  EXPECT_FALSE(is_lower_cased("run/checkpoint-2"));
+  words.push_back("--do-lower-case");
+  expect_refusal(pretrain("next", words), "do_lower_case is true, but " + path("cased.txt") +
+                                              " has capital letters; set it to false");
 }
 
 // 20 records in steps of 4: the schedule of one epoch has 5 steps.

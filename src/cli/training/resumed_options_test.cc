@@ -64,7 +64,7 @@ class ResumedOptions : public testing::Test {
 
   // The options of a text, which becomes the token store path("store").
   Words text_of_a_moment() const {
-    const char* vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n";
+    const char* vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n.\n";
     platform::write_file_atomically(path("vocab.txt"), vocabulary);
     std::string text;
     for (int i = 0; i < 40; ++i) text += "{\"text\": \"a b a. b b a. a a b b.\"}\n";

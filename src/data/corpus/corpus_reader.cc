@@ -36,6 +36,7 @@ CorpusReader::CorpusReader(CorpusOptions options, const text::Tokenizer& tokeniz
                                  progress)),
       reader_(told_habits(sources_, options_.format, progress)),
       blocks_(cut_into_blocks()) {
+  if (options_.examine) options_.examine(sources_);
   for (const TextSource& source : sources_) progress_.total_text_bytes += std::ssize(source.text());
 }
 

@@ -27,6 +27,7 @@ struct CorpusOptions {
   int64_t longest_sentence = 0;
   int threads = 1;
   int64_t round_blocks = 256;  // of 256 KiB: tokenised together, so in memory
+  TextExamination examine = {};  // of the text, before it is tokenised
 };
 
 class CorpusReader {

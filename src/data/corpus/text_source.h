@@ -12,6 +12,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -41,6 +42,9 @@ class TextSource {
   std::filesystem::path path_;
   platform::MappedFile file_;
 };
+
+// Looks at all text before anything is made of it, and throws a UserError when it is not as wanted.
+using TextExamination = std::function<void(const std::vector<TextSource>&)>;
 
 std::vector<TextSource> open_text_sources(const std::vector<std::filesystem::path>& files,
                                           const TextSourceOptions& options,

@@ -86,7 +86,7 @@ formats::Json record_identity(const RecordOptions& options, const text::Tokenize
           {"--vocab-file", vocabulary_hash(tokenizer.vocabulary())},
           {"--profile", text::profile_name(rules.profile)},
           {"--do-lower-case", rules.lower_case},
-          {"strip_accents", rules.strips_accents()},
+          {"--strip-accents", rules.strips_accents()},
           {"tokenize_chinese_chars", rules.tokenize_chinese_chars},
           {"--sequence-length", options.layout.sequence_length},
           {"--mask-tokens", options.layout.max_predictions},

@@ -97,6 +97,22 @@ class PieceCutter {
   std::vector<Piece> pieces_;
 };
 
+// Manifests have strip_accents only where it does not follow lower_case.
+text::TokenizerOptions as_in_manifests(text::TokenizerOptions rules) {
+  if (rules.strips_accents() == rules.lower_case) rules.strip_accents.reset();
+  return rules;
+}
+
+// Rules that are not the usual ones. Empty for those, so that their shards keep their names.
+std::string unusual_rules(const text::TokenizerOptions& rules) {
+  std::string text;
+  if (rules.strips_accents() != rules.lower_case) {
+    text += fmt::format("strip_accents {}\n", rules.strips_accents());
+  }
+  if (!rules.tokenize_chinese_chars) text += "tokenize_chinese_chars false\n";
+  return text;
+}
+
 class PieceText {
  public:
   PieceText(const Piece& piece, const std::vector<TextSource>& sources) {
@@ -116,6 +132,7 @@ class PieceText {
                                 fmt::join(rules.habits.abbreviations, " "),
                                 fmt::join(rules.habits.openers, " "), rules.habits.has_ordinals));
     }
+    digest.update(unusual_rules(rules.tokenizer));
     for (const Part& part : parts_) {
       digest.update(fmt::format("{}\n", part.text.size()));
       digest.update(part.text);
@@ -162,7 +179,7 @@ class TokenStoreBuilder {
         tokenizer_(tokenizer),
         progress_(progress),
         rules_{.vocabulary = vocabulary_hash(tokenizer.vocabulary()),
-               .tokenizer = tokenizer.options(),
+               .tokenizer = as_in_manifests(tokenizer.options()),
                .format = options.format} {}
 
   TokenStoreBuilt build() {
@@ -208,6 +225,7 @@ class TokenStoreBuilder {
                                                .max_invalid_percent = options_.max_invalid_percent,
                                                .threads = options_.threads},
                                               progress_)};
+    if (options_.examine) options_.examine(text.sources);
     PieceCutter cutter(options_.format, options_.piece_bytes);
     for (size_t i = 0; i < text.sources.size(); ++i) cutter.add_file(i, text.sources[i].text());
     text.pieces = cutter.finish();
@@ -279,10 +297,10 @@ class TokenStoreBuilder {
     const TokenStoreManifest old = read_token_store_manifest(options_.folder);
     if (old.rules.vocabulary != rules_.vocabulary || old.rules.tokenizer != rules_.tokenizer) {
       throw_user_error(
-          "{} was made with another vocabulary or other rules (profile {}, do_lower_case {}); "
-          "appending needs the same ones",
+          "{} was made with another vocabulary or other rules (profile {}, do_lower_case {}, "
+          "strip_accents {}); appending needs the same ones",
           options_.folder.string(), text::profile_name(old.rules.tokenizer.profile),
-          old.rules.tokenizer.lower_case);
+          old.rules.tokenizer.lower_case, old.rules.tokenizer.strips_accents());
     }
     rules_.habits = old.rules.habits;
     return old.shards;

@@ -38,6 +38,7 @@ struct TokenStoreOptions {
   bool append = false;  // keep what the store has and put these files after it
   int threads = 1;
   int64_t piece_bytes = 8 << 20;
+  TextExamination examine = {};  // of the text, before it is tokenised
 };
 
 struct TokenStoreBuilt {

@@ -63,6 +63,8 @@ std::string token_store_manifest_text(const TokenStoreManifest& manifest) {
                              {"vocabulary", rules.vocabulary},
                              {"profile", text::profile_name(rules.tokenizer.profile)},
                              {"do_lower_case", rules.tokenizer.lower_case},
+                             {"strip_accents", rules.tokenizer.strips_accents()},
+                             {"tokenize_chinese_chars", rules.tokenizer.tokenize_chinese_chars},
                              {"text_format", text_format_name(rules.format)},
                              {"abbreviations", rules.habits.abbreviations},
                              {"sentence_openers", rules.habits.openers},
@@ -94,6 +96,10 @@ TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
     rules.vocabulary = json.at("vocabulary").get<std::string>();
     rules.tokenizer.profile = text::profile_from_name(json.at("profile").get<std::string>());
     rules.tokenizer.lower_case = json.at("do_lower_case").get<bool>();
+    // Stores of older programs do not say these two, and have the usual ones.
+    const bool strips = json.value("strip_accents", rules.tokenizer.lower_case);
+    if (strips != rules.tokenizer.lower_case) rules.tokenizer.strip_accents = strips;
+    rules.tokenizer.tokenize_chinese_chars = json.value("tokenize_chinese_chars", true);
     rules.format = text_format_from(json.at("text_format").get<std::string>());
     // Stores of earlier versions have none.
     rules.habits.abbreviations = json.value("abbreviations", std::vector<std::string>());
