@@ -84,8 +84,10 @@ def logged(key, value):
 
 
 OVERFLOWING = 2 ** 24  # a loss scale
-BREAKS = {"lr_schedule": "custom", "lr_schedule_by_step": "0:0.01,1:1e300"}
+BREAKS = {"lr_schedule": "custom", "lr_schedule_by_step": "0:0.01,1:3e38"}
 LEAPS = {"num_train_steps": 75, "lr_schedule": "custom", "lr_schedule_by_step": "0:1e-7,70:3,71:1e-7"}
+
+SOARS = {"num_train_steps": 20, "lr_schedule": "custom", "lr_schedule_by_step": "0:1e-7,1:3,2:1e-7"}
 
 
 def synthetic(run, base):
@@ -267,6 +269,9 @@ EFFECTS = {
                             "goes back" not in base.messages, **BREAKS, base=BREAKS),
     "on_loss_spike": Effect("stop", lambda run, base: run.status == 5 and base.status == 0 and
                             " deviations above " in base.messages, **LEAPS, base=LEAPS),
+    "on_high_loss": Effect("stop", lambda run, base: run.status == 5 and base.status == 0 and
+                           "worse than an untrained model's" in base.messages and
+                           "the run has diverged" in base.messages, **SOARS, base=SOARS),
     "steps_per_norms": Effect(2, lambda run, base: [len(line.get("weight_norms", {})) > 0 for line in
                                                     run.metrics] == [False, True, False]),
     "init_optimizer": Effect("moments", other_weights, **GOOGLES, base=GOOGLES),

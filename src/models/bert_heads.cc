@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/error.h"
 #include "nn/layer_norm_layer.h"
 #include "nn/linear_layer.h"
@@ -213,6 +216,24 @@ void bert_for_inference(Graph& graph, const BertConfig& config, const BertHead& 
           "class_logits");
       return;
   }
+}
+
+std::optional<double> untrained_loss(const BertConfig& config, const BertHead& head) {
+  const double deviation =
+      config.initializer_range * std::sqrt(static_cast<double>(config.hidden_size));
+  const auto softmax = [&](int64_t classes) {
+    const double entropy = std::log(static_cast<double>(classes));
+    return entropy + std::min(deviation * deviation / 2.0, deviation * std::sqrt(2.0 * entropy));
+  };
+  switch (head.kind) {
+    case HeadKind::kPretraining:
+      return softmax(config.vocab_size) + softmax(2);
+    case HeadKind::kQuestionAnswering:
+      return softmax(config.max_position_embeddings);
+    case HeadKind::kSequenceClassification:
+      return head.is_regression() ? std::nullopt : std::optional(softmax(std::ssize(head.labels)));
+  }
+  CLOZE_CHECK(false, "no loss for this head");
 }
 
 std::vector<AbsentBias> absent_biases(const BertConfig& config, HeadKind head) {

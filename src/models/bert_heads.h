@@ -8,6 +8,7 @@
 // Sources: transformers modeling_bert.py; google-research/bert run_squad.py, run_classifier.py.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,18 @@ std::vector<TaskLoss> bert_for_training(graph::Graph& graph, const BertConfig& c
 // out.
 void bert_for_inference(graph::Graph& graph, const BertConfig& config, const BertHead& head,
                         const BatchShape& shape);
+
+// The most that the training loss, the sum of a head's terms, is expected to be before the first
+// update. Each term is that of a softmax over C classes, whose logits have a variance of at most
+// s^2 = H r^2: they are sums of H numbers of mean square 1 or less (LayerNorm, tanh), times weights
+// of variance r^2 or less (initializer_range). By Jensen's inequality, and by the bound on the
+// largest of C normal numbers, its loss is at most
+//
+//   ln C + min(s^2 / 2, s sqrt(2 ln C))
+//
+// C: vocab_size (mlm), 2 (nsp), max_position_embeddings (span), or the number of labels (class).
+// Nothing for regression, whose loss depends on the scale of its labels.
+std::optional<double> untrained_loss(const BertConfig& config, const BertHead& head);
 
 // The biases that Hugging Face's BERT has and this configuration turns off. A model without them is
 // a model with zeros, so checkpoints store zeros for them: transformers then finds every key.

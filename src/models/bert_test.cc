@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
 #include <utility>
 
 #include "base/error.h"
@@ -123,6 +125,49 @@ TEST(Bert, RefusesWhatDoesNotFit) {
             "multiple of it");
   config.groupbert_ffn_output_groups = 0;
   EXPECT_EQ(refusal(config), "groupbert_ffn_output_groups is 0; it must be at least 1");
+}
+
+// The mean of log sum exp over drawn logits of the largest variance, minus that of the label's.
+double drawn_softmax_loss(int64_t classes, double deviation) {
+  constexpr int kDraws = 400;
+  std::mt19937 engine(7);
+  std::normal_distribution<double> logit(0.0, deviation);
+  double sum = 0.0;
+  for (int i = 0; i < kDraws; ++i) {
+    const double label = logit(engine);
+    double exponentials = std::exp(label);
+    for (int64_t j = 1; j < classes; ++j) exponentials += std::exp(logit(engine));
+    sum += std::log(exponentials) - label;
+  }
+  return sum / kDraws;
+}
+
+TEST(Bert, AnUntrainedModelLosesNoMoreThanItsBound) {
+  for (const double range : {0.0, 0.02, 0.05, 0.3, 2.0}) {
+    BertConfig config = sized(2000, 256, 2, 2);
+    config.initializer_range = range;
+    const double deviation = range * 16.0;  // the square root of hidden_size
+    const double noise = 4.0 * deviation / 20.0;
+    const double mlm = drawn_softmax_loss(2000, deviation);
+    const double nsp = drawn_softmax_loss(2, deviation);
+    const double bound = *untrained_loss(config, {});
+    EXPECT_GE(bound, mlm + nsp - 2.0 * noise) << range;
+    EXPECT_GE(bound, std::log(2000.0) + std::log(2.0));
+    // Of use at the range that all published models have.
+    if (range <= 0.02) EXPECT_LE(bound, 1.02 * (std::log(2000.0) + std::log(2.0))) << range;
+  }
+}
+
+TEST(Bert, AnUntrainedModelHasALossForEachHead) {
+  BertConfig config = sized(2000, 256, 2, 2);
+  config.initializer_range = 0.0;
+  const auto of = [&](const BertHead& head) { return untrained_loss(config, head); };
+  EXPECT_DOUBLE_EQ(*of({}), std::log(4000.0));
+  EXPECT_DOUBLE_EQ(*of({.kind = HeadKind::kQuestionAnswering}), std::log(512.0));
+  EXPECT_DOUBLE_EQ(
+      *of({.kind = HeadKind::kSequenceClassification, .labels = {"no", "yes", "perhaps"}}),
+      std::log(3.0));
+  EXPECT_FALSE(of({.kind = HeadKind::kSequenceClassification, .labels = {"score"}}));
 }
 
 }  // namespace

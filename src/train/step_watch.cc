@@ -12,6 +12,7 @@ constexpr std::array kNames = {"ignore", "warn", "skip", "roll_back", "stop"};
 constexpr double kDeviations = 6.0;
 constexpr int64_t kWindow = 128;
 constexpr int64_t kFewest = kWindow / 2;
+constexpr double kHighShare = 1.1;
 
 }  // namespace
 
@@ -37,5 +38,7 @@ void LossStatistics::take(double loss) {
   mean += share * difference;
   variance = (1.0 - share) * (variance + share * difference * difference);
 }
+
+bool is_high_loss(double loss, double untrained) { return loss > kHighShare * untrained; }
 
 }  // namespace cloze::train

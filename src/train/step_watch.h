@@ -17,6 +17,12 @@
 //
 // They are used once 64 losses are known. A spike enters them as if it were at the limit, so that
 // it does not hide the next one.
+//
+// A loss is high when it is more than a tenth above what it would be before the first update
+// (models::untrained_loss): even guesses would be better. One that is high for kHighLossSteps steps
+// in a row is told or ends the run. This needs no earlier losses, and a slow rise does not hide
+// from it. The steps that led there were good ones, so there is nothing to skip, and going back
+// would lead there again.
 // Source: 6 deviations over 128 steps, at least half of them: OLMo-core, SkipStepOptimizer; going
 // back and leaving data out: PaLM, arXiv 2204.02311, section 5.1.
 #pragma once
@@ -29,6 +35,7 @@ namespace cloze::train {
 
 inline constexpr int64_t kMostSkips = 16;
 inline constexpr int64_t kMostRollBacks = 3;
+inline constexpr int64_t kHighLossSteps = 16;
 
 enum class WatchPolicy { kIgnore, kWarn, kSkip, kRollBack, kStop };
 
@@ -40,6 +47,7 @@ WatchPolicy watch_policy_named(const std::string& name);  // one of these
 struct WatchOptions {
   WatchPolicy on_non_finite = WatchPolicy::kStop;  // kSkip, kRollBack or kStop
   WatchPolicy on_loss_spike = WatchPolicy::kWarn;
+  WatchPolicy on_high_loss = WatchPolicy::kWarn;  // kIgnore, kWarn or kStop
 
   bool rolls_back() const {
     return on_non_finite == WatchPolicy::kRollBack || on_loss_spike == WatchPolicy::kRollBack;
@@ -56,9 +64,13 @@ struct LossStatistics {
   bool operator==(const LossStatistics&) const = default;
 };
 
+// `untrained`: models::untrained_loss.
+bool is_high_loss(double loss, double untrained);
+
 // What a run carries from step to step, and a checkpoint keeps.
 struct WatchState {
   LossStatistics losses;
+  int64_t high_losses = 0;      // in a row
   int64_t skips = 0;            // in a row
   int64_t roll_backs = 0;       // in a row to the same checkpoint
   int64_t rolled_back_to = -1;  // its step

@@ -78,6 +78,7 @@ Training::Training(TrainingOptions options, Notice notice)
       notice_(std::move(notice)),
       step_(options_.step),
       loss_scale_(options_.loss_scale, options_.step.compute_dtype),
+      untrained_loss_(models::untrained_loss(options_.step.model, options_.step.head)),
       store_(options_.save_path, options_.max_to_keep) {
   if (options_.evaluation_set) {
     evaluation_.emplace(options_.step, *options_.evaluation_set);
@@ -144,6 +145,8 @@ StepMetrics Training::count_step(const StepAhead& done, const StepResult& result
   const data::StepBatch& batch = *done.batch;
   loss_scale_.take_good_step(state_.loss_scale);
   state_.watch.losses.take(result.loss());
+  const bool is_high = untrained_loss_ && is_high_loss(result.loss(), *untrained_loss_);
+  state_.watch.high_losses = is_high ? state_.watch.high_losses + 1 : 0;
   state_.watch.skips = 0;
   state_.step = done.step + 1;
   count(batch);
@@ -154,6 +157,7 @@ StepMetrics Training::count_step(const StepAhead& done, const StepResult& result
                      .tokens = state_.tokens,
                      .loss = result.loss(),
                      .losses = result.losses,
+                     .high_losses = state_.watch.high_losses,
                      .learning_rate = done.learning_rate,
                      .gradient_norm = result.gradient_norm,
                      .loss_scale = done.loss_scale,
@@ -228,7 +232,9 @@ void Training::train_ahead(std::span<const data::StepBatch> batches, double wait
 
 void Training::take(StepMetrics metrics) {
   if (options_.after_step) options_.after_step(metrics);
+  const double loss = metrics.loss;
   log(std::move(metrics));
+  watch_high_loss(loss);
 }
 
 void Training::log(StepMetrics metrics) {

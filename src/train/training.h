@@ -121,6 +121,9 @@ class Training {
   const TrainingState& state() const { return state_; }
   // The signal that asked this rank or another to stop; 0: none did.
   int stop_signal() const { return stop_signal_ != 0 ? stop_signal_ : platform::stop_signal(); }
+  // Of a run whose loss has been high (train/step_watch.h) up to its end: for kHighLossSteps, or
+  // for half of its steps. A sentence for the user, or nothing.
+  std::optional<std::string> high_loss_at_end() const;
   // The memory that evaluation_set takes.
   int64_t evaluation_bytes() const { return evaluation_ ? evaluation_->bytes() : 0; }
 
@@ -158,6 +161,8 @@ class Training {
   void take_overflow(const data::StepBatch& batch, double scale);
   // Checks the loss before the update. False when the step is abandoned.
   bool passes_spike_watch(const StepResult& result, const data::StepBatch& batch);
+  // After a step that was counted.
+  void watch_high_loss(double loss);
   std::optional<StepProblem> find_problem(const StepResult& result, const data::StepBatch& batch,
                                           double learning_rate);
   // `batch`: of the step that is dropped; null after a step that was counted. DivergenceError when
@@ -193,6 +198,7 @@ class Training {
   TrainingStep step_;
   std::optional<Evaluation> evaluation_;
   LossScale loss_scale_;
+  std::optional<double> untrained_loss_;
   CheckpointStore store_;
   TrainingState state_;
   std::vector<StepMetrics> history_;  // for trainer_state.json

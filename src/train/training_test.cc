@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "comm/loopback.h"
 #include "train/small_training_test.h"
 
@@ -106,6 +108,74 @@ TEST(Training, SavesFromACopyUnlessStatesAreDivided) {
     shared.shards_states = true;
     EXPECT_FALSE(saves_from_copy(shared));
   });
+}
+
+// A run whose loss is finite and mad after its first step, which has a rate of 1.
+struct MadRun {
+  explicit MadRun(WatchPolicy policy, int64_t num_steps, double rate = 1.0) {
+    fs::remove_all(folder);
+    TrainingOptions options = small_training(folder);
+    options.num_steps = num_steps;
+    options.schedule = {.name = "constant", .base_learning_rate = rate};
+    options.watch.on_loss_spike = WatchPolicy::kIgnore;
+    options.watch.on_high_loss = policy;
+    training = std::make_unique<Training>(std::move(options), [this](const std::string& line) {
+      if (!line.starts_with("saved ")) notices.push_back(line);
+    });
+    try {
+      training->run({});
+    } catch (const DivergenceError& error) {
+      message = error.what();
+    }
+  }
+  const fs::path folder = fs::path(testing::TempDir()) / "cloze_mad_run_test";
+  std::vector<std::string> notices;
+  std::string message;
+  std::unique_ptr<Training> training;
+};
+
+TEST(Training, ALossThatStaysAboveAnUntrainedModelsIsTold) {
+  const MadRun run(WatchPolicy::kWarn, 40);
+  ASSERT_EQ(run.notices.size(), 1u);
+  EXPECT_EQ(run.notices[0].find("step 17: the loss "), 0u) << run.notices[0];
+  EXPECT_NE(
+      run.notices[0].find(" is worse than an untrained model's, 3.79, and has been since step "
+                          "2. Lower base_learning_rate, or set max_grad_norm"),
+      std::string::npos)
+      << run.notices[0];
+  EXPECT_EQ(run.training->high_loss_at_end(),
+            "the loss of the last 39 steps was worse than an untrained model's, 3.79: the run has "
+            "diverged, and its model is of no use. Lower base_learning_rate, or set max_grad_norm");
+  EXPECT_EQ(run.message, "");
+}
+
+TEST(Training, ALossThatStaysAboveAnUntrainedModelsMayEndTheRun) {
+  const MadRun run(WatchPolicy::kStop, 40);
+  EXPECT_EQ(run.message.find("step 17: the loss "), 0u) << run.message;
+  EXPECT_TRUE(run.message.ends_with(
+      ", and has been since step 2. No checkpoint had been saved. Lower base_learning_rate, or set "
+      "max_grad_norm"))
+      << run.message;
+  EXPECT_TRUE(checkpoint_steps(run.folder).empty());
+}
+
+TEST(Training, AHighLossIsIgnoredOnRequest) {
+  const MadRun run(WatchPolicy::kIgnore, 40);
+  EXPECT_TRUE(run.notices.empty());
+  EXPECT_EQ(run.training->high_loss_at_end(), std::nullopt);
+}
+
+TEST(Training, AShortRunTellsOfAHighLossAtItsEnd) {
+  const MadRun run(WatchPolicy::kStop, 4);
+  EXPECT_TRUE(run.notices.empty() && run.message.empty());
+  EXPECT_NE(run.training->high_loss_at_end()->find("the loss of the last 3 steps was worse"),
+            std::string::npos);
+}
+
+TEST(Training, NothingIsToldOfAModelThatStaysUntrained) {
+  const MadRun run(WatchPolicy::kStop, 40, 0.0);
+  EXPECT_EQ(run.message, "");
+  EXPECT_EQ(run.training->high_loss_at_end(), std::nullopt);
 }
 
 }  // namespace

@@ -97,6 +97,31 @@ bool Training::passes_spike_watch(const StepResult& result, const data::StepBatc
   return false;
 }
 
+void Training::watch_high_loss(double loss) {
+  const WatchPolicy policy = options_.watch.on_high_loss;
+  const int64_t steps = state_.watch.high_losses;
+  if (policy == WatchPolicy::kIgnore || steps < kHighLossSteps) return;
+  const StepProblem problem{
+      .what = fmt::format("step {}: the loss {:.5g} is worse than an untrained model's, {:.3g}, "
+                          "and has been since step {}",
+                          state_.step, loss, *untrained_loss_, state_.step - steps + 1),
+      .advice = "Lower base_learning_rate, or set max_grad_norm"};
+  if (policy == WatchPolicy::kStop) recover(policy, problem, nullptr);
+  if (steps == kHighLossSteps) notice_(fmt::format("{}. {}", problem.what, problem.advice));
+}
+
+std::optional<std::string> Training::high_loss_at_end() const {
+  const int64_t steps = state_.watch.high_losses;
+  const bool is_short = steps < kHighLossSteps && 2 * steps < state_.step;
+  if (options_.watch.on_high_loss == WatchPolicy::kIgnore || steps == 0 || is_short) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "the loss of the last {} was worse than an untrained model's, {:.3g}: the run has diverged, "
+      "and its model is of no use. Lower base_learning_rate, or set max_grad_norm",
+      steps == 1 ? "step" : fmt::format("{} steps", steps), *untrained_loss_);
+}
+
 void Training::recover(WatchPolicy policy, const StepProblem& problem,
                        const data::StepBatch* batch) {
   WatchState& watch = state_.watch;

@@ -177,6 +177,9 @@ void add_watch_options(OptionTable& table, train::WatchOptions& o) {
             "What to do when the loss is 6 standard deviations above the mean of the losses before "
             "it",
             {.choices = train::watch_policy_names()});
+  table.add("on_high_loss", policy(o.on_high_loss),
+            "What to do when the loss is worse than an untrained model's for 16 steps in a row",
+            {.choices = {"ignore", "warn", "stop"}});
 }
 
 void add_computing_options(OptionTable& table, RunOptions& o) {

@@ -235,6 +235,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   for (train::MetricsSink* const sink : sinks) sink->finish();
   if (profile) say("{}\n", profile->outcome());
   say("{}\n", memory.outcome());
+  if (const auto line = training.high_loss_at_end()) say("note: {}\n", *line);
   if (outcome == train::TrainingOutcome::kStoppedBySignal) {
     end_saved_run(options, training.stop_signal());
   }

@@ -31,6 +31,7 @@ struct StepMetrics {
   int64_t tokens = 0;   // real tokens trained on since the start of the run
   double loss = 0.0;
   std::vector<LossValue> losses;
+  int64_t high_losses = 0;     // steps in a row, up to this one, with a high loss: step_watch.h
   double learning_rate = 0.0;  // of this step
   double gradient_norm = 0.0;  // before clipping
   double loss_scale = 1.0;     // of this step (train/loss_scale.h)

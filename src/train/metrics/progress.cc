@@ -6,6 +6,8 @@
 #include <cmath>
 #include <ostream>
 
+#include "train/step_watch.h"
+
 namespace cloze::train {
 namespace {
 
@@ -26,6 +28,9 @@ std::vector<std::string> fields_of(const StepMetrics& m, int64_t total_steps, do
     std::string field = fmt::format("{} {:.4f}", part.name, part.loss);
     if (part.accuracy) field += fmt::format(" {:.1f}%", 100 * *part.accuracy);
     fields.push_back(std::move(field));
+  }
+  if (m.high_losses >= kHighLossSteps) {
+    fields.push_back(fmt::format("worse than untrained since step {}", m.step - m.high_losses + 1));
   }
   if (m.skipped_steps > 0) fields.push_back(fmt::format("{} skipped", m.skipped_steps));
   fields.push_back(fmt::format("{:.0f} tokens/s", m.tokens_per_second));

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <string>
 
+#include "train/step_watch.h"
+
 namespace cloze::train {
 namespace {
 
@@ -52,6 +54,15 @@ TEST(Progress, SaysWhatTheLossScaleDid) {
   run.progress.write({.step = 1, .loss_scale = 32768, .skipped_steps = 2});
   EXPECT_EQ(count(run.out.str(), "  2 skipped  "), 1) << run.out.str();
   EXPECT_EQ(count(run.out.str(), "  loss scale 32768\n"), 1) << run.out.str();
+}
+
+TEST(Progress, SaysSinceWhenTheLossIsHigh) {
+  TimedRun run({.total_steps = 100});
+  run.progress.write({.step = 20, .high_losses = kHighLossSteps - 1});
+  EXPECT_EQ(count(run.out.str(), "untrained"), 0);
+  run.now += 10;
+  run.progress.write({.step = 21, .high_losses = kHighLossSteps});
+  EXPECT_EQ(count(run.out.str(), "  worse than untrained since step 6  "), 1) << run.out.str();
 }
 
 TEST(Progress, PlainLinesComeEveryFewSecondsAndAtTheEnds) {

@@ -43,9 +43,13 @@ LossScaleState loss_scale_of(const formats::Json& json) {
 }
 
 formats::Json json_of(const WatchState& state) {
-  return {{"losses", state.losses.count},           {"mean_loss", state.losses.mean},
-          {"loss_variance", state.losses.variance}, {"skips", state.skips},
-          {"roll_backs", state.roll_backs},         {"rolled_back_to", state.rolled_back_to}};
+  return {{"losses", state.losses.count},
+          {"mean_loss", state.losses.mean},
+          {"loss_variance", state.losses.variance},
+          {"high_losses", state.high_losses},
+          {"skips", state.skips},
+          {"roll_backs", state.roll_backs},
+          {"rolled_back_to", state.rolled_back_to}};
 }
 
 // Older checkpoints lack it.
@@ -55,6 +59,7 @@ WatchState watch_of(const formats::Json& json) {
   return {.losses = {.count = found->at("losses").get<int64_t>(),
                      .mean = found->at("mean_loss").get<double>(),
                      .variance = found->at("loss_variance").get<double>()},
+          .high_losses = found->value("high_losses", int64_t{0}),
           .skips = found->at("skips").get<int64_t>(),
           .roll_backs = found->at("roll_backs").get<int64_t>(),
           .rolled_back_to = found->at("rolled_back_to").get<int64_t>()};

@@ -37,6 +37,7 @@ TEST_F(TrainingStateTest, ReadsWhatItWrites) {
                             .skipped_steps = 2,
                             .loss_scale = {.dynamic = 0x1p20, .good_steps = 17, .overflows = 1},
                             .watch = {.losses = {.count = 5, .mean = 0.1, .variance = 1e-9},
+                                      .high_losses = 3,
                                       .skips = 1,
                                       .roll_backs = 2,
                                       .rolled_back_to = 4},
