@@ -1,5 +1,6 @@
 #include "models/bert_config.h"
 
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -20,8 +21,9 @@ void check(const BertField& field, double value) {
   if (field.may_be_zero && !(value >= 0.0 && value < 1.0)) {
     throw_user_error("{} is {}; it must be in [0, 1)", field.name, value);
   }
-  if (!field.may_be_zero && !(value > 0.0)) {
-    throw_user_error("{} is {}; it must be above 0", field.name, value);
+  constexpr double kLeast = std::numeric_limits<float>::min();  // less is 0 in f32
+  if (!field.may_be_zero && !(value >= kLeast)) {
+    throw_user_error("{} is {}; it must be at least {:.2g}", field.name, value, kLeast);
   }
 }
 

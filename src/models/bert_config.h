@@ -36,7 +36,8 @@ struct BertConfig {
   int64_t groupbert_conv_group_size = 16;
   bool groupbert_conv_bias = false;
 
-  // UserError that names the field, its value and what it must fit.
+  // UserError that names the field, its value and what it must fit. A number that would be 0 in f32
+  // does not fit.
   void validate() const;
   bool operator==(const BertConfig&) const = default;
 };

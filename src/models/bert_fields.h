@@ -31,7 +31,7 @@ struct BertField {
   FieldMember member;
   const char* help;
   int64_t most = 0;                  // of a whole number; the least is 1
-  bool may_be_zero = false;          // of a number below 1, which otherwise is above 0
+  bool may_be_zero = false;          // of a number below 1, which otherwise is above 0 in f32
   const char* short_name = nullptr;  // in the config.json of a GroupBERT, where it differs
 };
 

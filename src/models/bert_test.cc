@@ -105,6 +105,11 @@ std::string refusal(const BertConfig& config) {
 TEST(Bert, RefusesWhatDoesNotFit) {
   BertConfig config = sized(30522, 768, 12, 12);
   EXPECT_EQ(refusal(config), "");
+  for (const double small : {0.0, 1e-50, 1e-40}) {
+    config.layer_norm_eps = small;
+    EXPECT_NE(refusal(config).find("; it must be at least 1.2e-38"), std::string::npos) << small;
+  }
+  config.layer_norm_eps = 1e-12;
   config.groupbert_conv_bias = true;
   EXPECT_EQ(
       refusal(config),

@@ -38,6 +38,21 @@ void check_range(const Context& context, double number) {
   if (maximum && number > *maximum) context.refuse(fmt::format("it must be at most {}", *maximum));
 }
 
+// What an option gives is computed with in f32, where a number too small is 0: "never", or no guard
+// at all. One that is too large is infinite there.
+double number_in_f32(const Context& context, const Json& value) {
+  constexpr double kLeast = std::numeric_limits<float>::min();
+  constexpr double kMost = std::numeric_limits<float>::max();
+  const double number = value.get<double>();
+  const double size = std::abs(number);
+  if (number != 0.0 && !(size >= kLeast && size <= kMost)) {
+    context.refuse(
+        fmt::format("in f32, a number other than 0 is from {:.2g} to {:.2g}", kLeast, kMost));
+  }
+  check_range(context, number);
+  return number;
+}
+
 void store(const Context& context, bool& target) {
   if (!context.value.is_boolean()) context.refuse("it must be true or false");
   target = context.value.get<bool>();
@@ -68,8 +83,7 @@ void store(const Context& context, T& target) {
 
 void store(const Context& context, double& target) {
   if (!context.value.is_number()) context.refuse("it must be a number");
-  target = context.value.get<double>();
-  check_range(context, target);
+  target = number_in_f32(context, context.value);
 }
 
 void store(const Context& context, std::chrono::milliseconds& target) {
@@ -137,8 +151,7 @@ void store(const Context& context, std::vector<double>& target) {
   target.clear();
   for (const Json& item : list) {
     if (!item.is_number()) context.refuse("it must be a number or a list of numbers");
-    target.push_back(item.get<double>());
-    check_range(context, target.back());
+    target.push_back(number_in_f32(context, item));
   }
 }
 
@@ -156,8 +169,7 @@ void store(const Context& context, std::map<int64_t, double>& target) {
     const std::optional<int64_t> step = step_of(key);
     if (!step || !value.is_number()) context.refuse(kWanted);
     if (target.contains(*step)) context.refuse("give each step once");
-    target[*step] = value.get<double>();
-    check_range(context, target[*step]);
+    target[*step] = number_in_f32(context, value);
   }
 }
 

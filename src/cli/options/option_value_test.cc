@@ -52,6 +52,27 @@ TEST(OptionValue, MillisecondsAreANumber) {
   EXPECT_EQ(refusal(option, "0"), "f: wait is 0; it must be at least 1");
 }
 
+TEST(OptionValue, NumbersAreThoseOfF32) {
+  double one = 0.5;
+  std::vector<double> list;
+  std::map<int64_t, double> by_step;
+  for (const Option& option :
+       {Option{"n", &one, ""}, Option{"n", &list, ""}, Option{"n", &by_step, ""}}) {
+    const bool is_map = std::holds_alternative<std::map<int64_t, double>*>(option.target);
+    const auto refusal_of = [&](const std::string& number) {
+      return refusal(option, (is_map ? "{\"0\": " + number + "}" : number).c_str());
+    };
+    for (const char* bad : {"1e-46", "-1e-50", "1e-40", "5e-324", "1e39", "-1e300"}) {
+      EXPECT_NE(refusal_of(bad).find("in f32, a number other than 0 is from 1.2e-38 to 3.4e+38"),
+                std::string::npos)
+          << refusal_of(bad);
+    }
+    for (const char* good : {"0", "-0.0", "1.2e-38", "3.4e38", "-3.4e38"}) {
+      EXPECT_EQ(refusal_of(good), "accepted");
+    }
+  }
+}
+
 TEST(OptionValue, NumbersByStep) {
   std::map<int64_t, double> target;
   const Option option{"rates", &target, "", {.minimum = 0}};
