@@ -18,6 +18,7 @@
 #include "cli/training/rank_agreement.h"
 #include "cli/training/ranks.h"
 #include "cli/training/resumed_options.h"
+#include "cli/training/resumed_text.h"
 #include "cli/training/start_shape.h"
 #include "cli/training/training_run.h"
 #include "cli/training/training_setup.h"
@@ -29,12 +30,12 @@
 namespace cloze::cli {
 namespace {
 
-// Files and folders that the run reads.
+// Files and folders that the run reads. What is gone of a run that goes on is none of them.
 std::vector<std::filesystem::path> inputs_of(const PretrainOptions& options) {
   std::vector<std::filesystem::path> inputs = {options.tokenizer.vocabulary_file};
   for (const std::string& list :
        {options.train_file, options.input_file, options.validation.files}) {
-    if (list.empty()) continue;
+    if (list.empty() || (list == options.input_file && is_text_gone(options))) continue;
     std::ranges::move(platform::expand_paths_with_folders(list), std::back_inserter(inputs));
   }
   return inputs;
@@ -59,6 +60,7 @@ void take_start(PretrainOptions& options, const OptionTable& table) {
 
 void settle(PretrainOptions& options, OptionTable& table, comm::Communicator& ranks) {
   take_options_of_run(table, options);
+  take_vocabulary_of_checkpoint(options, table);
   settle_rivals(options, table);
   take_start(options, table);
   take_rank(ranks, options, table);

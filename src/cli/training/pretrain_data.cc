@@ -12,6 +12,7 @@
 #include "checkpoints/stored_tokenizer.h"
 #include "cli/data/data_options.h"
 #include "cli/say.h"
+#include "cli/training/resumed_text.h"
 #include "cli/training/training_run.h"
 #include "data/generated_dataset.h"
 #include "data/records/record_dataset.h"
@@ -40,13 +41,6 @@ bool draws_samples(const PretrainOptions& options) {
 // Whether they are drawn from a store that was made before.
 bool is_store(const PretrainOptions& options) {
   return options.input_file.empty() && draws_samples(options);
-}
-
-// The folder for stores of text that pretrain tokenises itself.
-fs::path store_folder(const PretrainOptions& options) {
-  if (options.input_file.empty()) return options.train_file;
-  return options.store.folder.empty() ? options.training.save_path / "tokens"
-                                      : options.store.folder;
 }
 
 // The folder of the weights that the run starts or goes on from; empty: none.
@@ -98,6 +92,7 @@ text::Tokenizer tokenizer_of_start(const PretrainOptions& options, const StartTo
 }
 
 void build_store(const PretrainOptions& options, const StartTokenizer& start) {
+  require_text(options);
   const auto tokenizer = options.tokenizer.vocabulary_file.empty()
                              ? tokenizer_of_start(options, start)
                              : make_tokenizer(options.tokenizer, "hf");
@@ -146,27 +141,16 @@ void check_same_vocabulary(const data::TokenStore& store, const PretrainOptions&
       options.tokenizer.vocabulary_file, store.folder().string());
 }
 
-// Whether a run that goes on has the store of its text.
-bool has_store(const PretrainOptions& options) {
-  return !options.input_file.empty() && options.training.restore_from &&
-         data::is_token_store(store_folder(options));
-}
-
-// Standard input is read once.
-bool has_been_read(const PretrainOptions& options) {
-  return options.input_file == "-" && has_store(options);
-}
-
 // A run goes on with the sentences that it began with.
 bool is_split_otherwise(const PretrainOptions& options) {
-  return has_store(options) &&
+  return !options.input_file.empty() && options.training.restore_from &&
+         data::is_token_store(store_folder(options)) &&
          !data::is_split_as_now(data::read_token_store_manifest(store_folder(options)).rules);
 }
 
 PretrainData open_store(const PretrainOptions& options, const StartTokenizer& start) {
-  if (has_been_read(options)) {
-    say("note: standard input is not read again: {} has its tokens\n",
-        store_folder(options).string());
+  if (const std::string reason = reason_not_to_read(options); !reason.empty()) {
+    say("note: {}: {} has its tokens\n", reason, store_folder(options).string());
   } else if (is_split_otherwise(options)) {
     say("note: input_file is not read again: an earlier version made the tokens in {}, and split "
         "sentences otherwise\n",
@@ -362,7 +346,8 @@ std::vector<std::string> length_notes(const PretrainOptions& options,
 // Standard input is one process's own, and mpirun gives it to the first one alone.
 void check_standard_input(const PretrainOptions& options) {
   const comm::Communicator& ranks = *options.training.step.ranks;
-  if (options.input_file != "-" || ranks.size() == 1 || has_been_read(options)) return;
+  if (options.input_file != "-" || ranks.size() == 1 || !reason_not_to_read(options).empty())
+    return;
   throw_user_error(
       "input_file is standard input, which several processes cannot read; make a token store of it "
       "with cloze data tokens --input-file - first, and give that as train_file");

@@ -355,6 +355,75 @@ TEST_F(ResumedOptions, AStoreOfAnEarlierVersionIsKept) {
   EXPECT_EQ(platform::read_file(path("store/store.json")), old);
 }
 
+TEST_F(ResumedOptions, ARunPastItsEndHasNothingToDo) {
+  ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);
+  Result resumed = pretrain({"--restore-dir=" + path("run")});
+  EXPECT_EQ(resumed.status, ExitCode::kSuccess);
+  EXPECT_TRUE(
+      resumed.says("nothing to do: 2 of 2 steps are done; raise num_train_steps to train "
+                   "longer\n"))
+      << resumed.error;
+  resumed = pretrain({"--restore-dir=" + path("run"), "--num-train-steps=1"});
+  EXPECT_TRUE(resumed.says("nothing to do: 2 of 1 steps are done; ")) << resumed.error;
+  resumed = pretrain({"--restore-dir=" + path("run"), "--num-train-steps=3"});
+  EXPECT_FALSE(resumed.says("nothing to do")) << resumed.error;
+}
+
+TEST_F(ResumedOptions, TheTokensServeWhereTheTextIsGone) {
+  ASSERT_EQ(start("run", text_of_a_moment()).status, ExitCode::kSuccess);
+  fs::remove(path("text.jsonl"));
+  fs::remove(path("vocab.txt"));
+  Result resumed = pretrain({"--restore-dir=" + path("run"), "--num-train-steps=3"});
+  EXPECT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
+  EXPECT_TRUE(resumed.says("note: the text " + path("text.jsonl") + " is gone: " + path("store") +
+                           " has its tokens\n"))
+      << resumed.error;
+  EXPECT_TRUE(resumed.says("note: vocab_file " + path("vocab.txt") + " is gone; " +
+                           path("run/checkpoint-2") + " has the same tokens\n"))
+      << resumed.error;
+  resumed = pretrain({"--restore-dir=" + path("run"), "--num-train-steps=4"});
+  EXPECT_EQ(resumed.status, ExitCode::kSuccess) << "the run no longer names the vocabulary";
+}
+
+TEST_F(ResumedOptions, TheTextServesWhereItsTokensAreGone) {
+  ASSERT_EQ(start("run", text_of_a_moment()).status, ExitCode::kSuccess);
+  fs::remove_all(path("store"));
+  fs::remove(path("vocab.txt"));
+  const Result resumed = pretrain({"--restore-dir=" + path("run"), "--num-train-steps=3"});
+  EXPECT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
+  EXPECT_TRUE(fs::exists(path("store/store.json")));
+}
+
+TEST_F(ResumedOptions, WithoutTextAndTokensItSaysWhichCommandWorks) {
+  Words text = text_of_a_moment();
+  std::erase(text, "--token-store=" + path("store"));
+  ASSERT_EQ(start("run", text).status, ExitCode::kSuccess);
+  fs::rename(path("text.jsonl"), path("moved.jsonl"));
+  const Words resume = {"--restore-dir=" + path("run"), "--num-train-steps=3"};
+  const auto resumed_with = [&](const std::string& more) {
+    Words words = resume;
+    words.push_back(more);
+    return pretrain(words);
+  };
+  Result resumed = resumed_with("--save-path=" + path("other"));
+  EXPECT_EQ(resumed.status, ExitCode::kUsage);
+  EXPECT_TRUE(resumed.says("the text " + path("text.jsonl") + " is gone, but " +
+                           path("run/tokens") + " has its tokens; add --train-file " +
+                           path("run/tokens")))
+      << resumed.error;
+  fs::rename(path("run/tokens"), path("elsewhere"));
+  resumed = pretrain(resume);
+  EXPECT_EQ(resumed.status, ExitCode::kUsage);
+  EXPECT_TRUE(resumed.says(path("run/checkpoint-2") + " was trained on the text " +
+                           path("text.jsonl") + ", which is gone, and so are its tokens, " +
+                           path("run/tokens") +
+                           "; bring one of them back, or say where the text is now: --input-file "
+                           "FILE"))
+      << resumed.error;
+  resumed = resumed_with("--input-file=" + path("moved.jsonl"));
+  EXPECT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
+}
+
 // Options of records and of drawing are read where the evaluation set is of that form alone.
 TEST_F(ResumedOptions, AnEvaluationSetHasItsOwnForm) {
   Result result = start("made", text_of_a_moment());

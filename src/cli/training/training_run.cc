@@ -76,6 +76,16 @@ void report_target(double target, const train::TrainingState& state,
   throw EarlyExit{ExitCode::kMissedTarget};
 }
 
+// Of a run that resumes after its last step.
+void report_nothing_to_do(const RunOptions& options, int64_t steps_done, int64_t total_steps) {
+  if (steps_done < total_steps || options.training.restore_dir.empty()) return;
+  const char* const length = options.last_step ? "max_training_sequences"
+                             : options.epochs  ? "epochs"
+                                               : "num_train_steps";
+  say("nothing to do: {} of {} steps are done; raise {} to train longer\n", steps_done, total_steps,
+      length);
+}
+
 }  // namespace
 
 formats::Json stored_options(const std::vector<checkpoints::TextFile>& files) {
@@ -209,6 +219,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
     if (progress) progress->clear();
     say("{}\n", line);
   });
+  report_nothing_to_do(options, training.first_step(), total_steps);
   platform::stop_if_requested();
   if (training.evaluation_bytes() > 0) memory.add("evaluation", training.evaluation_bytes());
   const plan::Program& program = training.session().program();
