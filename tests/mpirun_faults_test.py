@@ -209,6 +209,30 @@ class LaunchTest(FaultCase):
         process.communicate()
         self.assertTrue(wait_until(lambda: not any(map(is_running, ranks)), ENDS_WITHIN))
 
+    def test_ranks_that_all_stand_still_are_ended(self):
+        process = self.launched([], f"--heartbeat-timeout={SILENCE}")
+        ranks = self.ranks_of_launch(process, 4)
+        for rank in ranks:
+            os.kill(rank, signal.SIGSTOP)
+        messages = self.assert_all_end(process, ranks, SILENCE + 10 + ENDS_WITHIN)
+        self.assertEqual(process.returncode, 4, messages)
+        self.assertRegex(messages, r"(?m)^cloze: no rank has been heard from for \d+ s: all are stopped, or cannot be "
+                                   "reached; ending them$")
+
+    def test_elastic_continues_with_all_that_stood_still(self):
+        process = self.launched(["--elastic", "--max-restarts=1"], f"--heartbeat-timeout={SILENCE}",
+                                "--steps-per-ckpts=5")
+        ranks = self.ranks_of_launch(process, 4)
+        self.assertTrue(wait_until(lambda: newest_checkpoint(self.folder / "run"), 30))
+        for rank in ranks:
+            os.kill(rank, signal.SIGSTOP)
+        self.assertTrue(wait_until(lambda: not any(map(is_running, ranks)), SILENCE + 10 + ENDS_WITHIN))
+        self.ranks_of_launch(process, 4)
+        process.terminate()
+        messages = process.communicate(timeout=30)[1]
+        self.assertEqual(process.returncode, 75, messages)
+        self.assertRegex(messages, "(?m)^cloze: the run ended with 4; 4 processes continue from run/checkpoint-")
+
     def test_exit_codes_are_passed_through(self):
         for words, code in ((["--restore-dir=none"], 2), (["--base-learning-rate=1e38"], 5)):
             command = [word for word in runs.RUN if word.split("=")[0] not in words[0]]

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 #include <sstream>
 #include <utility>
 
@@ -39,11 +38,6 @@ RankState own_state() {
           .step = phase.step,
           .entered = phase.entered,
           .waits_for_others = phase.waits_for_others};
-}
-
-std::string random_token() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}{:08x}", random(), random(), random());
 }
 
 milliseconds stood_still(const WatchBounds& bounds) {
@@ -104,6 +98,7 @@ Heartbeat::Heartbeat(Communicator& ranks, HeartbeatOptions options)
   }
   if (rank_ > 0) call_first(all.front());
   begin_watch(all);
+  if (rank_ == 0) launcher_.emplace(options_.launcher, options_.bounds.silence);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -168,6 +163,7 @@ void Heartbeat::run() {
     greet();
     hear();
     tell(to_line(own_state()));
+    if (launcher_) launcher_->beat();
     if (!is_lost_) find_faults(now);
   } while (!is_lost_ && wait(kBeat));
 }

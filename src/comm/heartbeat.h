@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
+#include "comm/launch_watch.h"
 #include "comm/rank_watch.h"
 #include "platform/connection.h"
 
@@ -38,6 +39,9 @@ struct HeartbeatOptions {
   std::function<void()> end;
   // How long mpirun has to end this process after another rank died, or ended.
   std::chrono::milliseconds grace{5000};
+  // Whom the first rank tells that it is alive: the value of kLauncher (comm/launch_watch.h). Null:
+  // nobody.
+  const char* launcher = nullptr;
 };
 
 class Heartbeat {
@@ -77,6 +81,7 @@ class Heartbeat {
   std::vector<platform::Connection> callers_;               // that have not said who they are
   std::vector<std::optional<platform::Connection>> peers_;  // by rank
   std::optional<RankWatch> watch_;
+  std::optional<LauncherCall> launcher_;  // of the first rank
   std::mutex mutex_;
   std::condition_variable closing_;
   bool is_closing_ = false;

@@ -139,6 +139,8 @@ std::string ChildProgram::read_errors(std::chrono::milliseconds patience) {
 
 void ChildProgram::ask_to_stop() { ::kill(process_, SIGUSR1); }
 
+void ChildProgram::ask_to_end() { ::kill(process_, SIGTERM); }
+
 void ChildProgram::kill() {
   ::kill(-process_, SIGKILL);
   ::kill(process_, SIGKILL);

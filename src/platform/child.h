@@ -39,6 +39,7 @@ class ChildProgram {
   // or the end.
   std::string read_errors(std::chrono::milliseconds patience);
   void ask_to_stop();  // SIGUSR1
+  void ask_to_end();   // SIGTERM
   void kill();         // it and its process group, at once
 
  private:

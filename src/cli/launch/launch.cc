@@ -16,6 +16,7 @@
 #include "cli/say.h"
 #include "cli/training/ranks.h"
 #include "comm/heartbeat.h"
+#include "comm/launch_watch.h"
 #include "platform/child.h"
 #include "platform/process.h"
 #include "platform/signals.h"
@@ -98,9 +99,19 @@ class Listener {
   bool heard_ = false;
 };
 
+// mpirun ends ranks that are stopped, where it is asked to; killed at once, it would leave them.
+void end_ranks(ChildProgram& mpirun) {
+  mpirun.ask_to_end();
+  for (const auto deadline = Clock::now() + kGrace;
+       !mpirun.exit_code() && Clock::now() < deadline;) {
+    mpirun.read_errors(kLookAround);
+  }
+  if (!mpirun.exit_code()) mpirun.kill();
+}
+
 // Passes on what mpirun says, and requests to stop. Where ranks have ended themselves, and mpirun
-// has not, it is ended with their code.
-RunEnd watch(ChildProgram& mpirun) {
+// has not, it is ended with their code; and where all ranks stand still.
+RunEnd watch(ChildProgram& mpirun, comm::LaunchWatch& ranks) {
   Listener listener;
   std::optional<Clock::time_point> deadline, asked;
   while (!mpirun.exit_code()) {
@@ -110,6 +121,13 @@ RunEnd watch(ChildProgram& mpirun) {
       say("cloze: mpirun still waits for a lost process; ending it\n");
       mpirun.kill();
       return {.exit_code = static_cast<int>(ExitCode::kEnvironment), .names_loss = true};
+    }
+    if (const std::optional<double> silence = ranks.find_silence(Clock::now())) {
+      say("cloze: no rank has been heard from for {:.0f} s: all are stopped, or cannot be reached; "
+          "ending them\n",
+          *silence);
+      end_ranks(mpirun);
+      return {.exit_code = static_cast<int>(ExitCode::kEnvironment)};
     }
     if (!platform::stop_requested() || (asked && Clock::now() < *asked + kAskAgain)) continue;
     mpirun.ask_to_stop();
@@ -211,8 +229,10 @@ void run_launch(const LaunchOptions& options, const std::vector<std::string>& co
   platform::install_stop_signals();
   require_answers(ranks, setting);
   for (int64_t restarts = 0;; ++restarts) {
+    comm::LaunchWatch launched;
+    setting.launcher = launched.address();
     ChildProgram mpirun(mpirun_command(setting), ChildProgram::Output::kWatched);
-    const RunEnd end = watch(mpirun);
+    const RunEnd end = watch(mpirun, launched);
     const bool goes_on = end.exit_code != 0 && options.elastic && !platform::stop_requested() &&
                          restarts < options.max_restarts && take_losses(setting, ranks, end, run);
     if (!goes_on || platform::stop_requested())

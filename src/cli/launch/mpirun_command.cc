@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "comm/launch_watch.h"
+
 namespace cloze::cli {
 namespace {
 
@@ -36,6 +38,9 @@ std::vector<std::string> mpirun_command(const MpirunSetting& setting) {
   };
   if (setting.is_superuser) add({"--allow-run-as-root"});
   add({"--bind-to", "none", "-x", std::string(kSharesProcessors) + "=1"});
+  if (!setting.launcher.empty()) {
+    add({"-x", fmt::format("{}={}", comm::kLauncher, setting.launcher)});
+  }
   if (!setting.can_read_others) add({"--mca", "btl_vader_single_copy_mechanism", "none"});
   const bool has_hosts = !setting.hosts_file.empty() || !setting.hosts.empty();
   if (has_hosts) {

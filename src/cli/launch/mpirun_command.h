@@ -19,6 +19,7 @@ struct MpirunSetting {
   std::filesystem::path hosts_file;  // empty: this machine alone, or `hosts`
   std::vector<Host> hosts;           // instead of the file; each has slots
   std::string remote_shell;          // to reach hosts; empty: there is none, nor any need
+  std::string launcher;              // comm::kLauncher; empty: nobody listens
   bool is_superuser = false;         // mpirun refuses to work for root unless it is told
   bool can_read_others = true;       // shared memory is copied once: platform/process.h
   std::vector<std::string> command;  // the program and its words

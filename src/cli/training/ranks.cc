@@ -127,7 +127,7 @@ void take_own_folder(comm::Communicator& ranks, train::TrainingOptions& run) {
 std::unique_ptr<comm::Heartbeat> start_heartbeat(comm::Communicator& ranks,
                                                  const comm::WatchBounds& bounds) {
   if (ranks.size() == 1 || bounds.silence == 0.0) return nullptr;
-  comm::HeartbeatOptions options{.bounds = bounds};
+  comm::HeartbeatOptions options{.bounds = bounds, .launcher = std::getenv(comm::kLauncher)};
   options.say = [](const std::string& line) {
     std::fputs(fmt::format("cloze: {}\n", line).c_str(), original_error);
     std::fflush(original_error);
