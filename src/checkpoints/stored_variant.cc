@@ -23,6 +23,30 @@ std::string who_says(const StoredModel& model, bool groupbert) {
   return "the configuration of this run";
 }
 
+std::string with_part(std::string name, std::string_view part, std::string_view instead) {
+  return name.replace(name.find(part), part.size(), instead);
+}
+
+// Optimum's class mixes the output of a feed-forward part even where that has a single group;
+// TensorFlow's, and nn/groupbert_layer.h, do not.
+void refuse_mixers_of_one_group(const StoredModel& model) {
+  constexpr std::string_view kMixer = ".dense_output_projection.weight";
+  for (const TensorView& mixer : model.tensors()) {
+    if (!mixer.name.ends_with(kMixer)) continue;
+    const std::string grouped = with_part(mixer.name, kMixer, ".grouped_matmul.weight");
+    const std::string dense =
+        with_part(with_part(mixer.name, kMixer, ".dense.weight"), ".output_", ".intermediate_");
+    const TensorView* const product = formats::find_tensor(model.tensors(), grouped);
+    const TensorView* const before = formats::find_tensor(model.tensors(), dense);
+    if (product == nullptr || before == nullptr || product->shape.rank() < 2) continue;
+    if (product->shape[1] != before->shape[0]) continue;
+    throw_user_error(
+        "{} has {} after a product of one group, which a GroupBERT here mixes only from two groups "
+        "on; take a model with more groups, or one without that tensor",
+        model.path().string(), mixer.name);
+  }
+}
+
 }  // namespace
 
 bool is_of_groupbert(std::string_view hugging_face_name) {
@@ -40,14 +64,16 @@ std::optional<bool> holds_groupbert(std::span<const TensorView> tensors) {
 
 void require_variant(const StoredModel& model, const SaidVariant& said) {
   const bool stored = holds_groupbert(model.tensors()).value_or(said.groupbert);
-  if (stored == said.groupbert) return;
+  if (stored == said.groupbert) return refuse_mixers_of_one_group(model);
   throw_user_error("{} describes a {}, but {} holds a {}; {}", said.said_by,
                    name_of_variant(said.groupbert), model.path().string(), name_of_variant(stored),
                    said.next_step);
 }
 
 void require_variant(const StoredModel& model, bool groupbert) {
-  if (holds_groupbert(model.tensors()).value_or(groupbert) == groupbert) return;
+  if (holds_groupbert(model.tensors()).value_or(groupbert) == groupbert) {
+    return refuse_mixers_of_one_group(model);
+  }
   require_variant(model, {.groupbert = groupbert,
                           .said_by = who_says(model, groupbert),
                           .next_step = "correct it, or take another checkpoint"});

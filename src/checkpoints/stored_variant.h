@@ -23,7 +23,8 @@ struct SaidVariant {
   std::string said_by;    // "config.json", for the message
   std::string next_step;  // "give its configuration with --config"
 };
-// UserError when the tensors of `model` are of the other variant.
+// UserError when the tensors of `model` are of the other variant, and for a GroupBERT that mixes the
+// output of one group: its mixers would be left out.
 void require_variant(const StoredModel& model, const SaidVariant& said);
 // The same for what the configuration beside the model says, or the run that loads it.
 void require_variant(const StoredModel& model, bool groupbert);

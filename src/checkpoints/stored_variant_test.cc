@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+#include <vector>
+
 #include "base/error.h"
 #include "formats/json.h"
+#include "formats/safetensors.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/own_folder_test.h"
 
@@ -58,6 +62,34 @@ TEST_F(StoredVariant, ARunOfTheOtherIsNotBlamedOnTheFile) {
                                       (model / "model.safetensors").string() +
                                       " holds a BERT; correct it, or take another checkpoint");
   EXPECT_EQ(refusal(model, false), "taken");
+}
+
+// Optimum's class has a mixer at any number of groups.
+TEST_F(StoredVariant, AMixerOfOneGroupIsRefused) {
+  const std::string layer = "bert.encoder.layer.0.";
+  const std::vector<float> zeros(64 * 32);
+  const auto refusal_at = [&](int64_t groups) {
+    const auto tensor = [&](const std::string& name, Shape shape) {
+      return formats::TensorView{
+          .name = layer + name,
+          .shape = shape,
+          .bytes = std::as_bytes(std::span(zeros).first(static_cast<size_t>(shape.elements())))};
+    };
+    const std::vector<formats::TensorView> tensors = {
+        tensor("convolution.prenorm.weight", {32}),
+        tensor("intermediate_second.dense.weight", {64, 32}),
+        tensor("output_second.grouped_matmul.weight", {32, 64 / groups, 1}),
+        tensor("output_second.dense_output_projection.weight", {32, 32})};
+    formats::write_safetensors(folder_ / "model.safetensors", tensors);
+    return refusal(folder_ / "model.safetensors", true);
+  };
+  EXPECT_EQ(refusal_at(4), "taken");
+  EXPECT_EQ(refusal_at(2), "taken");
+  EXPECT_EQ(refusal_at(1),
+            (folder_ / "model.safetensors").string() + " has " + layer +
+                "output_second.dense_output_projection.weight after a product of one group, which "
+                "a GroupBERT here mixes only from two groups on; take a model with more groups, or "
+                "one without that tensor");
 }
 
 }  // namespace
