@@ -155,7 +155,7 @@ EFFECTS = {
                                    run.values("mlm_loss")[0] != base.values("mlm_loss")[0] and
                                    run.values("nsp_loss")[0] == base.values("nsp_loss")[0],
                                    **DRAWN, short_seq_prob=1, seq_length=32),
-    "max_predictions_per_seq": Effect(2, planned(", 8 predictions"), command="plan"),
+    "max_predictions_per_seq": Effect(2, planned(" and 8 predictions"), command="plan"),
     "duplicate_factor": Effect(2, lambda run, base: run.metrics[-1]["step"] * 2 ==
                                base.metrics[-1]["step"], **RECORDS, num_train_steps=None, epochs=1),
     "seq_length": Effect(8, smaller("tokens")),
@@ -210,7 +210,7 @@ EFFECTS = {
         "Grouped", lambda run, base: "pipeline_schedule has no effect in one process" in run.messages),
     "replicas": Effect(2, samples(8)),
     "global_batch_size": Effect(5, samples(5)),
-    "tokens_per_micro_batch": Effect(32, planned("micro-batches of 32 tokens"), command="plan"),
+    "tokens_per_micro_batch": Effect(32, planned("room for 32 tokens"), command="plan"),
     "num_train_steps": Effect(5, steps(5)),
     "epochs": Effect(2, lambda run, base: run.metrics[-1]["step"] == 2 * base.metrics[-1]["step"],
                      **RECORDS, num_train_steps=None, base={**RECORDS, "num_train_steps": None,

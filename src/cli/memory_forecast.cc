@@ -11,16 +11,16 @@ namespace cloze::cli {
 MemoryForecast::MemoryForecast(int64_t known_bytes)
     : earlier_peak_(platform::peak_resident_bytes()),
       earlier_files_(platform::resident_file_bytes()),
-      parts_{{"program and data", platform::resident_bytes() - known_bytes}} {}
+      parts_{{"the program and its data", platform::resident_bytes() - known_bytes}} {}
 
 void MemoryForecast::add(std::string_view what, int64_t bytes) { parts_.push_back({what, bytes}); }
 
 void MemoryForecast::add_inference(const inference::InferenceMemory& memory) {
   // Code that has not run yet, and memory that the allocator keeps: 2 to 3 MiB, measured.
   constexpr int64_t kFirstBatchBytes = 2 << 20;
-  add("its first batch", kFirstBatchBytes);
   add("weights", memory.weights_bytes);
   add("a batch", std::max(memory.batch_bytes, memory.loading_bytes));
+  add("what the first batch alone takes", kFirstBatchBytes);
 }
 
 int64_t MemoryForecast::peak_bytes() const {
@@ -30,10 +30,10 @@ int64_t MemoryForecast::peak_bytes() const {
 }
 
 std::string MemoryForecast::text() const {
-  std::string text = fmt::format("memory: at most {:.1f} MiB", mebibytes(peak_bytes()));
+  std::string text = fmt::format("memory: about {:.1f} MiB", mebibytes(peak_bytes()));
   for (const Part& part : parts_) {
     const bool is_first = &part == &parts_.front();
-    text += fmt::format("{} {} {:.1f}", is_first ? ":" : ",", part.what, mebibytes(part.bytes));
+    text += fmt::format("{} {:.1f} for {}", is_first ? ":" : ",", mebibytes(part.bytes), part.what);
   }
   return text;
 }

@@ -25,6 +25,7 @@ class MemoryForecast {
   // known_bytes: the part of that which is added under a name of its own.
   explicit MemoryForecast(int64_t known_bytes = 0);
 
+  // `what` follows "for": "a step".
   void add(std::string_view what, int64_t bytes);
   // Weights, a micro-batch, and what the first one takes once. What is held while weights are made
   // is freed before that.
@@ -32,7 +33,9 @@ class MemoryForecast {
 
   // No less than the peak before this object was made.
   int64_t peak_bytes() const;
-  // "memory: at most 788.5 MiB: program and data 255.8, ..., a copy to save 149.6"
+  // "memory: about 788.5 MiB: 255.8 for the program and its data, ..., 149.6 for a copy to save".
+  // About: pages of files that are read, and what the allocator keeps, come and go. The peaks of
+  // all commands are within 4 % above (tests/memory_program_test.py).
   std::string text() const;
   // "memory: 785.1 MiB at the peak, 788.5 MiB planned". When it was more, and 1 MiB or more of
   // files was read since: ", 24.0 MiB of files that the system takes back when it needs them"

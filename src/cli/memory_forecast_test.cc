@@ -21,8 +21,8 @@ TEST(MemoryForecast, AddsUpWhatThereIsAndWhatComes) {
   memory.add("a batch", int64_t{1} << 30);
   const int64_t more = memory.peak_bytes() - (int64_t{4} << 30);
   EXPECT_LE(more, before);
-  EXPECT_NE(memory.text().find(", weights 3072.0, a batch 1024.0"), std::string::npos);
-  EXPECT_EQ(memory.text().find("memory: at most "), 0u) << memory.text();
+  EXPECT_NE(memory.text().find(", 3072.0 for weights, 1024.0 for a batch"), std::string::npos);
+  EXPECT_EQ(memory.text().find("memory: about "), 0u) << memory.text();
 }
 
 TEST(MemoryForecast, IsNeverLessThanWhatWasThere) {
@@ -52,7 +52,7 @@ TEST(MemoryForecast, OfInferenceHoldsTheLargerOfLoadingAndRunning) {
   memory.add_inference({.weights_bytes = int64_t{2} << 30,
                         .loading_bytes = int64_t{7} << 30,
                         .batch_bytes = int64_t{5} << 30});
-  EXPECT_NE(memory.text().find("weights 2048.0, a batch 7168.0"), std::string::npos);
+  EXPECT_NE(memory.text().find("2048.0 for weights, 7168.0 for a batch"), std::string::npos);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/seconds.h"
+#include "base/time_text.h"
 #include "cli/say.h"
 #include "platform/standard_streams.h"
 
@@ -18,16 +19,17 @@ double percent(int64_t part, int64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-double seconds_left(int64_t done, int64_t total, double seconds, int64_t before) {
-  if (done <= before) return 0.0;
-  return seconds * static_cast<double>(total - done) / static_cast<double>(done - before);
+std::string time_left(int64_t done, int64_t total, double seconds, int64_t before) {
+  if (done <= before) return "?";
+  return time_text(seconds * static_cast<double>(total - done) /
+                   static_cast<double>(done - before));
 }
 
 std::string describe_bytes(int64_t done, int64_t total, double seconds, int64_t before) {
   const double megabytes = static_cast<double>(done - before) / 1e6;
-  return fmt::format("{:.0f} % of {:.1f} MB, {:.1f} MB/s, {:.0f} s left", percent(done, total),
+  return fmt::format("{:.0f} % of {:.1f} MB, {:.1f} MB/s, {} left", percent(done, total),
                      static_cast<double>(total) / 1e6, seconds > 0 ? megabytes / seconds : 0,
-                     seconds_left(done, total, seconds, before));
+                     time_left(done, total, seconds, before));
 }
 
 WorkDisplay::WorkDisplay(std::function<std::string(double seconds)> describe)

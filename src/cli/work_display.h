@@ -10,10 +10,11 @@
 namespace cloze::cli {
 
 double percent(int64_t part, int64_t whole);  // 0 of nothing
-// "41 % of 104.3 MB, 11.8 MB/s, 5 s left". `before` is what an interrupted run did before: the
+// "41 % of 104.3 MB, 11.8 MB/s, 5.22 s left". `before` is what an interrupted run did before: the
 // seconds do not include it.
 std::string describe_bytes(int64_t done, int64_t total, double seconds, int64_t before = 0);
-double seconds_left(int64_t done, int64_t total, double seconds, int64_t before = 0);
+// "5.00 s", "6 min 15 s"; "?" before anything is done.
+std::string time_left(int64_t done, int64_t total, double seconds, int64_t before = 0);
 
 class WorkDisplay {
  public:

@@ -117,7 +117,9 @@ MatchedTensors match_tensors(std::span<const TensorView> tensors, const std::fil
   }
   if (!misfits.empty()) {
     throw_data_error(
-        "{} is a checkpoint of another shape: {}; give the configuration it was made with",
+        "{} is a checkpoint of another shape: {}; give the options that it was trained with, such "
+        "as "
+        "--hidden-size, or --config with their file",
         path.string(), checkpoints::list_names(misfits, 1));
   }
   for (const auto& [name, view] : stored) {

@@ -65,8 +65,8 @@ TEST_F(ParameterLoadingTest, AnotherShapeIsRefusedWithBoth) {
     EXPECT_EQ(std::string(error.what()),
               path_ +
                   " is a checkpoint of another shape: bert.embeddings.word_embeddings.weight is "
-                  "[3, 2] there and [5, 2] here and 1 more; give the configuration it was made "
-                  "with");
+                  "[3, 2] there and [5, 2] here and 1 more; give the options that it was trained "
+                  "with, such as --hidden-size, or --config with their file");
   }
 }
 

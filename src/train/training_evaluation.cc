@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/seconds.h"
+#include "base/time_text.h"
 #include "platform/phase.h"
 #include "train/training.h"
 
@@ -22,7 +23,7 @@ std::string described(const EvaluationMetrics& metrics, int64_t samples) {
     if (loss.accuracy) text += fmt::format(", {}_accuracy {:.4f}", loss.name, *loss.accuracy);
     separator = ",";
   }
-  return text + fmt::format("; {:.1f} s", metrics.seconds);
+  return text + "; " + time_text(metrics.seconds);
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ data::ConvertCounts convert_store(const std::string& token_store,
   const auto drawn = open_drawn_samples(token_store, shape);
   const WorkDisplay display([&](double seconds) {
     const int64_t done = progress.bytes, total = progress.total_bytes;
-    return fmt::format("drawn {} of {} samples, {:.0f} s left", done, total,
-                       seconds_left(done, total, seconds));
+    return fmt::format("drawn {} of {} samples, {} left", done, total,
+                       time_left(done, total, seconds));
   });
   return data::convert_dataset(*drawn, convert, progress);
 }

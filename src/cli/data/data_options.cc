@@ -105,8 +105,8 @@ data::DatasetStatistics measure_with_display(const data::Dataset& dataset) {
   std::atomic<int64_t> done = 0;
   const int64_t size = dataset.size();
   const WorkDisplay display([&](double seconds) {
-    return fmt::format("counted {:.0f} % of {} samples, {:.0f} s left", percent(done, size), size,
-                       seconds_left(done, size, seconds));
+    return fmt::format("counted {:.0f} % of {} samples, {} left", percent(done, size), size,
+                       time_left(done, size, seconds));
   });
   return data::measure(dataset, platform::available_threads(),
                        [&](int64_t so_far) { done = so_far; });

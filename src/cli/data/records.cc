@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/seconds.h"
+#include "base/time_text.h"
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "cli/say.h"
@@ -43,10 +44,9 @@ struct CreationLine {
     }
     const double creating_seconds = seconds - tokenising_seconds;
     const auto new_instances = static_cast<double>(instances - progress.instances_before);
-    return fmt::format(
-        "instances {:.0f} %, {} so far, {:.0f} a second, {:.0f} s left",
-        percent(passes, total_passes), instances, new_instances / creating_seconds,
-        seconds_left(passes, total_passes, creating_seconds, progress.passes_before));
+    return fmt::format("instances {:.0f} %, {} so far, {:.0f} a second, {} left",
+                       percent(passes, total_passes), instances, new_instances / creating_seconds,
+                       time_left(passes, total_passes, creating_seconds, progress.passes_before));
   }
 };
 
@@ -55,7 +55,7 @@ void print_counts(const data::RecordCounts& counts, const Options& options, doub
              counts.documents, counts.sentences, counts.text_tokens, counts.invalid_utf8);
   fmt::print("instances {}\ntokens {}\npredictions {}\n", counts.instances, counts.tokens,
              counts.predictions);
-  fmt::print("files {}, {:.1f} s\n", options.records.output_files.size(), seconds);
+  fmt::print("files {}, {}\n", options.records.output_files.size(), time_text(seconds));
 }
 
 void run(Options& options, OptionTable& table) {

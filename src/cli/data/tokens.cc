@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/seconds.h"
+#include "base/time_text.h"
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "platform/available_threads.h"
@@ -30,9 +31,9 @@ void print_counts(const data::TokenStoreBuilt& built, double seconds) {
   fmt::print(
       "shards {}: {} written, {} kept, {} removed\n", manifest.shards.size(), built.shards_written,
       static_cast<int64_t>(manifest.shards.size()) - built.shards_written, built.shards_removed);
-  fmt::print("{:.1f} MB of text in {:.1f} MB ({:.2f} of it), {:.1f} s, {:.1f} MB/s\n",
-             text / kMegabyte, static_cast<double>(built.bytes) / kMegabyte,
-             static_cast<double>(built.bytes) / text, seconds, text / kMegabyte / seconds);
+  fmt::print("{:.1f} MB of text in {:.1f} MB ({:.2f} of it), {}, {:.1f} MB/s\n", text / kMegabyte,
+             static_cast<double>(built.bytes) / kMegabyte, static_cast<double>(built.bytes) / text,
+             time_text(seconds), text / kMegabyte / seconds);
 }
 
 void run(Options& options) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/seconds.h"
+#include "base/time_text.h"
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "cli/say.h"
@@ -39,9 +40,10 @@ void print_counts(const data::WikipediaCounts& counts, double seconds) {
       dropped.templates, dropped.tables, dropped.references, dropped.files, dropped.headings,
       dropped.list_items, dropped.sections, dropped.comments);
   fmt::print("broken files {}\n", counts.bad_files);
-  fmt::print("{:.1f} MB in, {:.1f} MB out, {:.1f} % dropped, {:.1f} s\n",
-             megabytes(counts.bytes_read), megabytes(counts.bytes_written),
-             100 - 100 * megabytes(counts.bytes_written) / megabytes(counts.bytes_read), seconds);
+  fmt::print("{:.1f} MB in, {:.1f} MB out, {:.1f} % dropped, {}\n", megabytes(counts.bytes_read),
+             megabytes(counts.bytes_written),
+             100 - 100 * megabytes(counts.bytes_written) / megabytes(counts.bytes_read),
+             time_text(seconds));
 }
 
 void run(Options& options) {

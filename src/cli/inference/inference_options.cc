@@ -35,7 +35,7 @@ void print_notes(const inference::PackedModel& model) {
 void print_forecast(const inference::InferenceMemory& needed, int64_t weights_bytes) {
   MemoryForecast memory(weights_bytes);
   memory.add_inference(needed);
-  say("{}, and what is asked and answered\n", memory.text());
+  say("{}; requests and answers are not counted\n", memory.text());
 }
 
 }  // namespace

@@ -40,9 +40,8 @@ inference::LatencyRun measure(const std::shared_ptr<const inference::PackedModel
   std::atomic<int64_t> begun = 0;
   const WorkDisplay display([&](double seconds) {
     const int64_t done = begun;
-    return fmt::format("{:.0f} % of {} calls, {:.1f} calls/s, {:.0f} s left", percent(done, total),
-                       total, static_cast<double>(done) / seconds,
-                       seconds_left(done, total, seconds));
+    return fmt::format("{:.0f} % of {} calls, {:.1f} calls/s, {} left", percent(done, total), total,
+                       static_cast<double>(done) / seconds, time_left(done, total, seconds));
   });
   return inference::measure_latency(model, latency, [&](int64_t call) {
     ++begun;

@@ -17,12 +17,24 @@
 namespace cloze::cli {
 namespace {
 
+std::string threads_of(const PretrainOptions& options) {
+  const int threads = engine::resolved_threads(options.training.step.compile.num_threads);
+  return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+}
+
+// What a time is of that counts the useful FLOPs of a step, at the rate of the fastest product.
+std::string products_alone(double flops_per_second, const std::string& threads) {
+  return fmt::format(
+      "matrix products alone, at {:.0f} GFLOP/s on {}; cloze plan --measure FILE times the other "
+      "operators too",
+      flops_per_second / 1e9, threads);
+}
+
 // Rates of products alone, which are measured when there is no device file.
 DeviceRates product_rates(const PretrainOptions& options) {
   const double gflops = product_rate(options) / 1e9;
-  const int threads = engine::resolved_threads(options.training.step.compile.num_threads);
-  DeviceRates rates{.device = fmt::format("{:.0f} GFLOP/s of matrix products on {} thread{}",
-                                          gflops, threads, threads == 1 ? "" : "s")};
+  DeviceRates rates{.device = fmt::format("{:.0f} GFLOP/s of matrix products on {}", gflops,
+                                          threads_of(options))};
   for (const DType dtype : {DType::kF32, options.training.step.compute_dtype}) {
     rates.gflops[std::string(name_of(dtype))] = gflops;
   }
@@ -115,14 +127,18 @@ void print_plan(PretrainOptions& options, const PlanRequest& request) {
   const DeviceRates rates = rates_of(options, request, step);
   Report report = training_report(options, program, micro_batches_of_step(options), memory.text());
   report.estimated = estimated_seconds(program, report.use, rates);
-  double seconds = report.estimated.of_step(report.use, report.micro_batches);
+  const double seconds = report.estimated.of_step(report.use, report.micro_batches);
   const RecomputeChoice recompute =
       recompute_choice(step, {program.total_bytes(), seconds}, rates, report.micro_batches);
-  if (!is_rated(options, request)) {  // the rate of products is that of useful work
-    seconds = training_flops(options, sequences) / (rates.gflops.at("f32") * 1e9);
-    if (step.recompute) seconds *= 1.0 + recompute.added_share();
+  StepEstimate estimate{seconds, report.estimated.source};
+  if (!is_rated(options, request)) {
+    const double rate = rates.gflops.at("f32") * 1e9;
+    estimate = {.seconds = training_flops(options, sequences) / rate,
+                .source = products_alone(rate, threads_of(options)),
+                .is_least = true};
+    if (step.recompute) estimate.seconds *= 1.0 + recompute.added_share();
   }
-  fmt::print("{}{}", recompute.text(), describe_run(options, seconds, report.estimated.source));
+  fmt::print("{}{}", recompute.text(), describe_run(options, estimate));
   if (!request.scale.network_file.empty()) {
     fmt::print("{}", describe_scale(options, request.scale, rates, before));
   }

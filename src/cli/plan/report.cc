@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/time_text.h"
 #include "cli/memory_forecast.h"
 #include "cli/plan/report_pictures.h"
 #include "engine/instruction_set.h"
@@ -163,8 +164,8 @@ std::string time_part(const Report& report, const std::vector<OperatorTime>& tim
   std::string html = "<h2>Time per operator in a step</h2>\n<ul>\n";
   for (const StepSeconds* seconds : {&report.estimated, &report.measured}) {
     if (seconds->calls.empty()) continue;
-    html += fmt::format("<li>{:.1f} ms a step, {}</li>\n",
-                        1e3 * seconds->of_step(report.use, report.micro_batches),
+    html += fmt::format("<li>{} a step, {}</li>\n",
+                        time_text(seconds->of_step(report.use, report.micro_batches)),
                         escaped_markup(seconds->source));
   }
   return html + "</ul>\n<div class=\"wide\">" + time_picture(times) + "</div>\n";

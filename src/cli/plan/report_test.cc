@@ -70,7 +70,7 @@ TEST(Report, HasEveryLaunchAndTheValuesOfThePeak) {
   EXPECT_NE(html.find("<dd>value &amp; more</dd>"), std::string::npos);
   EXPECT_NE(html.find("<td>output of add</td><td>[4, 16] f32</td>"), std::string::npos) << html;
   EXPECT_NE(html.find("<td>y</td>"), std::string::npos);
-  EXPECT_NE(html.find("<li>6.0 ms a step, a guess</li>"), std::string::npos);
+  EXPECT_NE(html.find("<li>6.00 ms a step, a guess</li>"), std::string::npos);
   EXPECT_EQ(html.find("<script"), std::string::npos);
   EXPECT_EQ(html.find("http"), std::string::npos);
 }

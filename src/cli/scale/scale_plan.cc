@@ -7,6 +7,7 @@
 
 #include "base/division.h"
 #include "base/error.h"
+#include "base/time_text.h"
 #include "cli/scale/step_simulation.h"
 #include "cli/scale/step_time.h"
 #include "cli/training/pipeline_options.h"
@@ -109,11 +110,11 @@ std::string describe_stage(const StepModel& model, int64_t stage, const RankMemo
   const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
   const RankTraffic traffic = traffic_of(model, stage);
   return fmt::format(
-      "  stage {}: {} layers, a micro-batch forward {:.3f} ms, backward {:.3f} ms\n"
+      "  stage {}: {} layers, a micro-batch forward {}, backward {}\n"
       "    keeps {:.1f} MiB: parameters {:.1f}, gradients {:.1f}, optimizer state {:.1f}, "
       "activations {:.1f} ({} x {:.1f}), other {:.1f}\n"
       "    sends {:.1f} MiB: gradients {:.1f}, parameters {:.1f}, boundaries {:.1f}, tied {:.1f}\n",
-      stage, costs.layers, kMilliseconds * costs.forward, kMilliseconds * costs.backward,
+      stage, costs.layers, time_text(costs.forward), time_text(costs.backward),
       mebibytes(memory.total()), mebibytes(memory.parameters), mebibytes(memory.gradients),
       mebibytes(memory.state), mebibytes(memory.activations), memory.in_flight,
       mebibytes(costs.activation_bytes), mebibytes(memory.other), mebibytes(traffic.total()),
@@ -126,25 +127,25 @@ std::string describe_memory(const StepModel& model, const PretrainOptions& optio
   MemoryForecast memory =
       memory_beside_step(options, training_step_options(options).capacity, before);
   memory.add("a step", largest_memory(model));
-  if (model.layout.ranks() > 1) memory.add("messages", message_bytes(model));
+  if (model.layout.ranks() > 1) memory.add("messages of ranks", message_bytes(model));
   return fmt::format("  per rank, {}\n", memory.text());
 }
 
 std::string describe_time(const StepModel& model, const PretrainOptions& options) {
   const StepTime time = step_time(model);
   return fmt::format(
-      "  step {:.3f} ms, {:.0f} tokens/s: computing {:.3f} ms, bubble {:.3f} ms ({:.1f} % of the "
-      "pipeline), sums of gradients {:.3f} ms, update {:.3f} ms, parameters {:.3f} ms\n",
-      kMilliseconds * time.seconds(), tokens_of_step(options) / time.seconds(),
-      kMilliseconds * time.computing, kMilliseconds * time.bubble, 100.0 * time.bubble_share(),
-      kMilliseconds * time.gradients, kMilliseconds * time.update, kMilliseconds * time.parameters);
+      "  step {}, {:.0f} tokens/s: computing {}, bubble {} ({:.1f} % of the pipeline), sums of "
+      "gradients {}, update {}, parameters {}\n",
+      time_text(time.seconds()), tokens_of_step(options) / time.seconds(),
+      time_text(time.computing), time_text(time.bubble), 100.0 * time.bubble_share(),
+      time_text(time.gradients), time_text(time.update), time_text(time.parameters));
 }
 
 std::string describe_simulation(const StepModel& model, double straggler) {
   const SimulatedStep played = simulated_step(model, straggler);
   const double formula = step_time(model).seconds();
-  return fmt::format("  simulated {:.3f} ms, pipeline {:.3f} ms: the formula says {:+.1f} %\n",
-                     kMilliseconds * played.seconds, kMilliseconds * played.pipeline,
+  return fmt::format("  simulated {}, pipeline {}: the formula says {:+.1f} %\n",
+                     time_text(played.seconds), time_text(played.pipeline),
                      100.0 * (formula / played.seconds - 1.0));
 }
 

@@ -83,10 +83,10 @@ class InferenceDisplay {
 
  private:
   std::string describe(double seconds) const {
-    return fmt::format("model run on {:.0f} % of {} sequences, {:.0f} tokens/s, {:.0f} s left",
+    return fmt::format("model run on {:.0f} % of {} sequences, {:.0f} tokens/s, {} left",
                        percent(sequences_, total_), total_,
                        static_cast<double>(tokens_.load()) / seconds,
-                       seconds_left(sequences_, total_, seconds));
+                       time_left(sequences_, total_, seconds));
   }
 
   inference::InferenceClient& client_;
@@ -309,8 +309,8 @@ void print_plan(const FinetuneOptions& options, const StartModel& model,
   const plan::ProgramUse use = plan::use_of(program);
   const StepSeconds estimated =
       estimated_seconds(program, use, read_device_file(options.device_file));
-  fmt::print("{}", describe_run(options, estimated.of_step(use, micro_batches_of_step(options)),
-                                estimated.source));
+  fmt::print("{}", describe_run(options, {estimated.of_step(use, micro_batches_of_step(options)),
+                                          estimated.source}));
 }
 
 void finetune(const Finetuning& finetuning, tasks::FinetuningTask& task) {

@@ -90,8 +90,7 @@ std::string rough_duration(double seconds) {
   return fmt::format("{:.1f} seconds", seconds);
 }
 
-std::string describe_run(const RunOptions& options, double step_seconds,
-                         const std::string& source) {
+std::string describe_run(const RunOptions& options, const StepEstimate& step) {
   const int64_t per_step = batch_plan(options).sequences_per_step;
   const std::optional<int64_t> steps = planned_steps(options);
   const int64_t sequences = steps ? *steps * per_step : 1000000;
@@ -104,9 +103,11 @@ std::string describe_run(const RunOptions& options, double step_seconds,
         fmt::format("run {}; the time is for a million sequences\n",
                     options.epochs ? fmt::format("{} epochs", *options.epochs) : "of any length");
   }
-  const double rate = static_cast<double>(per_step) / step_seconds;
-  return text + fmt::format("time about {}, {:.3g} sequences/s: {}\n",
-                            rough_duration(static_cast<double>(sequences) / rate), rate, source);
+  const double rate = static_cast<double>(per_step) / step.seconds;
+  return text + fmt::format("time {} {}, {:.3g} sequences/s{}: {}\n",
+                            step.is_least ? "at least" : "about",
+                            rough_duration(static_cast<double>(sequences) / rate), rate,
+                            step.is_least ? " at most" : "", step.source);
 }
 
 }  // namespace cloze::cli

@@ -27,6 +27,11 @@ std::string rough_duration(double seconds);
 // Two lines for a plan: what the run sees, and how long that takes when a step of full
 // sequences takes so many seconds, as `source` says. For a run in epochs, whose data are not known
 // here, it is the time of a million sequences.
-std::string describe_run(const RunOptions& options, double step_seconds, const std::string& source);
+struct StepEstimate {
+  double seconds = 0.0;
+  std::string source;     // "an estimate from the rates of ..."
+  bool is_least = false;  // a step takes longer: not all of its operators are counted
+};
+std::string describe_run(const RunOptions& options, const StepEstimate& step);
 
 }  // namespace cloze::cli

@@ -38,7 +38,7 @@ TEST(RunEstimate, CountsFullSequences) {
 }
 
 TEST(RunEstimate, SaysWhatTheRunSeesAndHowLongThatTakes) {
-  const std::string text = describe_run(tiny(), 1.28, "an estimate");  // a step of 128 sequences
+  const std::string text = describe_run(tiny(), {1.28, "an estimate"});  // a step of 128 sequences
   EXPECT_EQ(text.find("run 25,000 steps, which see 3,200,000 sequences of up to 128 tokens\n"
                       "time about 8.9 hours, 100 sequences/s: an estimate\n"),
             0u)
@@ -49,7 +49,7 @@ TEST(RunEstimate, WithoutStepsItGivesTheTimeOfAMillionSequences) {
   PretrainOptions options = tiny();
   options.num_train_steps.reset();
   options.epochs = 3;
-  const std::string text = describe_run(options, 1.28, "an estimate");
+  const std::string text = describe_run(options, {1.28, "an estimate"});
   EXPECT_EQ(text.find("run 3 epochs; the time is for a million sequences\ntime about 2.8 hours"),
             0u)
       << text;

@@ -133,14 +133,14 @@ MemoryForecast memory_beside_step(const RunOptions& options,
   // Code that has not run yet, stacks of threads, and what the allocator keeps for them: measured,
   // 3 to 4 MiB.
   constexpr int64_t kFirstStepBytes = 4 << 20;
-  memory.add("its first step", kFirstStepBytes);
+  memory.add("what the first step alone takes", kFirstStepBytes);
   if (options.training.synthetic_data) return memory;
   data::LoaderOptions loading{.global_batch_size = batch_plan(options).sequences_per_step,
                               .capacity = capacity,
                               .threads = options.training.loader_threads,
                               .memory_bytes = options.training.loader_memory << 20};
   loading.take_together(options.training.device_iterations);
-  memory.add("batches", data::most_bytes(loading, options.seq_length));
+  memory.add("batches made ahead", data::most_bytes(loading, options.seq_length));
   return memory;
 }
 
@@ -155,8 +155,9 @@ void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Pro
     memory.add("a copy to save", train::checkpoint_tensor_bytes(program.graph));
   }
   if (step.ranks->size() > 1) {
-    memory.add("messages", train::message_bytes(step.num_stages(), step.num_replicas(),
-                                                program.bytes_of(plan::Arena::kGradients)));
+    memory.add("messages of ranks",
+               train::message_bytes(step.num_stages(), step.num_replicas(),
+                                    program.bytes_of(plan::Arena::kGradients)));
   }
   if (step.reproducible_sums) {
     memory.add("sums of gradients", program.bytes_of(plan::Arena::kGradients));

@@ -39,7 +39,7 @@ std::string describe_kernels(const plan::Program& program) {
 std::string describe_inference(const train::TrainingStepOptions& step) {
   const inference::InferenceMemory memory = inference::inference_memory(
       step.model, step.head, {.device = step.compile.device}, step.compile.num_threads);
-  return fmt::format("to infer {:.1f} MiB: weights {:.1f}, a batch {:.1f}\n",
+  return fmt::format("to infer: {:.1f} MiB: {:.1f} for weights, {:.1f} for a batch\n",
                      mebibytes(memory.weights_bytes + memory.batch_bytes),
                      mebibytes(memory.weights_bytes), mebibytes(memory.batch_bytes));
 }
@@ -76,9 +76,10 @@ std::string describe_plan(const train::TrainingStepOptions& step, const plan::Pr
                           int64_t sequences_per_step, const MemoryForecast& memory,
                           bool with_kernels) {
   const auto& [tokens, sequences, predictions] = step.capacity;
-  std::string text = fmt::format("step {} sequences, in micro-batches of {} tokens, {} sequences",
-                                 sequences_per_step, tokens, sequences);
-  if (predictions > 0) text += fmt::format(", {} predictions", predictions);
+  std::string text = fmt::format(
+      "a step trains on {} sequences, in micro-batches with room for {} tokens, {} sequences",
+      sequences_per_step, tokens, sequences);
+  if (predictions > 0) text += fmt::format(" and {} predictions", predictions);
   text += fmt::format("\nparameters {:.1f} million\n",
                       static_cast<double>(num_parameters(program.graph)) / 1e6);
   for (int i = 0; i < plan::kNumArenas; ++i) {

@@ -33,14 +33,14 @@ TEST(TrainingSetup, APlanCountsTheEvaluation) {
     return text.find(part) != std::string::npos;
   };
   const std::string without = planned_memory({});
-  EXPECT_FALSE(has(without, ", evaluation ")) << without;
-  EXPECT_FALSE(has(without, ", a copy to save ")) << without;
+  EXPECT_FALSE(has(without, " for evaluation")) << without;
+  EXPECT_FALSE(has(without, " for a copy to save")) << without;
   const std::string at_the_end = planned_memory({.files = "held_out", .triggers = {80.0}});
-  EXPECT_TRUE(has(at_the_end, ", evaluation ")) << at_the_end;
-  EXPECT_FALSE(has(at_the_end, ", a copy to save ")) << at_the_end;
+  EXPECT_TRUE(has(at_the_end, " for evaluation")) << at_the_end;
+  EXPECT_FALSE(has(at_the_end, " for a copy to save")) << at_the_end;
   // The best checkpoint so far is saved.
   const std::string before = planned_memory({.files = "held_out", .triggers = {40.0}});
-  EXPECT_TRUE(has(before, ", a copy to save ")) << before;
+  EXPECT_TRUE(has(before, " for a copy to save")) << before;
 }
 
 }  // namespace
