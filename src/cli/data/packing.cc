@@ -87,9 +87,10 @@ void add_options(OptionTable& table, Options& o) {
   table.add("algorithm", &o.algorithm,
             "Shortest pack first, longest pack first (best fit), or non-negative least squares",
             {.choices = {"spfhp", "lpfhp", "nnlshp"}});
-  table.add("pack_tokens", &o.limits.pack_tokens, "Tokens per pack; 0: the longest length");
+  table.add("pack_tokens", &o.limits.pack_tokens, "Tokens per pack; 0: the longest length",
+            {.minimum = 0});
   table.add("sequences_per_pack", &o.limits.sequences_per_pack,
-            "Maximum number of sequences per pack; 0: no limit");
+            "Maximum number of sequences per pack; 0: no limit", {.minimum = 0});
   table.add("output_dir", &o.packs.folder,
             "Write the packs of train_file: Graphcore's files strategy_LENGTHS_part_K");
   table.add("max_predictions_per_seq", &o.packs.shape.max_predictions,

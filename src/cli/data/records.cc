@@ -101,14 +101,16 @@ void add_options(OptionTable& table, Options& o) {
   add_tokenizer_options(table, o.tokenizer, "hf; google with --google-compatible");
   add_unknown_limit(table, o.tokenizer.max_unknown_percent);
   table.add(threads_option(records.input.threads));
-  table.add("sequence_length", &layout.sequence_length, "Tokens in a record, S");
-  table.add("mask_tokens", &layout.max_predictions, "Predictions in a record, at most M");
+  const OptionRules share{.minimum = 0, .maximum = 1};
+  table.add("sequence_length", &layout.sequence_length, "Tokens in a record, S", {.minimum = 1});
+  table.add("mask_tokens", &layout.max_predictions, "Predictions in a record, at most M",
+            {.minimum = 0});
   table.add("seed", &records.seed, "Random seed");
   table.add("duplication_factor", &records.duplication_factor,
-            "Passes over the documents, each with different masks and pairs");
-  table.add("mlm_prob", &records.masking_probability, "Share of tokens to predict");
+            "Passes over the documents, each with different masks and pairs", {.minimum = 1});
+  table.add("mlm_prob", &records.masking_probability, "Share of tokens to predict", share);
   table.add("short_seq_prob", &records.short_sequence_probability,
-            "Share of documents cut into shorter sequences");
+            "Share of documents cut into shorter sequences", share);
   table.add("max_samples", &records.max_samples, "Stop after N records; -1: all");
   table.add("pad_position_value", &layout.pad_position_value,
             "With --remask: position of unused slots");

@@ -81,7 +81,7 @@ void add_options(OptionTable& table, Options& o) {
             "the tokenizer follows",
             {.choices = styles});
   add_tokenizer_options(table, o.tokenizer, "as style");
-  table.add("max_seq_length", &features.max_sequence_length, "Tokens per sequence");
+  table.add("max_seq_length", &features.max_sequence_length, "Tokens per sequence", {.minimum = 1});
   table.add("doc_stride", &features.document_stride,
             "google: tokens between the starts of windows; hf: tokens that they share");
   table.add("max_query_length", &features.max_query_length, "google: longer questions are cut");
