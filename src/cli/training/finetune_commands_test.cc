@@ -215,7 +215,9 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
             std::string::npos)
       << other_classes.error;
   const CommandResult afresh =
-      run_command(scores + std::vector<std::string>{"--micro-batch-size", "2", "--epochs", "1"});
+      run_command(scores + std::vector<std::string>{"--micro-batch-size", "2", "--epochs", "1",
+                                                    "--on-high-loss", "stop"});
+  EXPECT_NE(afresh.error.find("note: on_high_loss has no effect: what an"), std::string::npos);
   EXPECT_EQ(afresh.status, ExitCode::kSuccess) << afresh.error;
   EXPECT_NE(afresh.error.find("initialised afresh: classifier.weight, classifier.bias"),
             std::string::npos)

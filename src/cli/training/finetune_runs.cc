@@ -106,6 +106,7 @@ class FinetuneRuns {
     std::optional<platform::MadeFolder> output;
     if (has_output()) output.emplace(output_folder(options_));
     note_evaluations_of_none();
+    note_losses_of_regression();
     if (finetuning_.phases.training) {
       train_and_finish();
     } else {
@@ -125,6 +126,13 @@ class FinetuneRuns {
     if (!table.is_asked_for(kOption) || table.comes_from_run(kOption)) return;
     say("note: {} has no effect: this run {}\n", kOption,
         trains ? "scores no dev data" : "trains nothing");
+  }
+
+  void note_losses_of_regression() const {
+    constexpr const char* kOption = "on_high_loss";
+    if (!task_.head().is_regression() || !finetuning_.table.is_asked_for(kOption)) return;
+    say("note: {} has no effect: what an untrained model loses by regression is not known\n",
+        kOption);
   }
 
   void finish_named() {
