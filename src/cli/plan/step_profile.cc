@@ -83,37 +83,42 @@ StepProfile::StepProfile(engine::Session& session, MakeReport make_report,
     : executor_(session.executor()),
       make_report_(std::move(make_report)),
       report_(path),
-      trace_(trace_path(path)) {}
+      trace_(trace_path(path)) {
+  executor_.set_profiling(true);
+}
 
 void StepProfile::add(const train::StepMetrics& metrics) {
   if (is_written_) return;
-  if (warm_steps_ < kWarmUpSteps) {
-    if (++warm_steps_ == kWarmUpSteps) executor_.set_profiling(true);
-    first_skips_ = metrics.skipped_steps;
-    return;
-  }
-  skips_ = std::max<int64_t>(metrics.skipped_steps - first_skips_, 0);
+  if (num_steps_ == 0) skips_before_ = metrics.step == 1 ? 0 : metrics.skipped_steps;
+  skips_ = metrics.skipped_steps;
   steps_.push_back(metrics.seconds * (1.0 - metrics.data_wait_share));
   num_spans_ = executor_.spans().size();
-  if (steps_.size() == kSteps) finish();
+  if (++num_steps_ == kWarmUpSteps) warm_ = {num_spans_, skips_};
+  if (num_steps_ == kWarmUpSteps + kSteps) finish();
 }
 
 std::string StepProfile::outcome() {
-  if (!is_written_ && !steps_.empty()) finish();
-  if (is_written_) {
-    return fmt::format("wrote {} and {}, of {} steps", report_.path().string(),
-                       trace_.path().string(), steps_.size());
-  }
-  return fmt::format("no {}: a profile begins after {} steps; train for more",
-                     report_.path().string(), kWarmUpSteps);
+  if (!is_written_ && num_steps_ > 0) finish();
+  if (!is_written_) return fmt::format("no {}: the run had no step", report_.path().string());
+  const std::string cold =
+      is_cold() ? "; the run was too short to leave out its first steps, which are slower" : "";
+  return fmt::format("wrote {} and {}, of {} step{}{}", report_.path().string(),
+                     trace_.path().string(), steps_.size(), steps_.size() == 1 ? "" : "s", cold);
 }
 
 void StepProfile::finish() {
   executor_.set_profiling(false);
-  const std::span<const runtime::LaunchSpan> spans(executor_.spans().data(), num_spans_);
+  if (!is_cold()) {
+    steps_.erase(steps_.begin(), steps_.begin() + kWarmUpSteps);
+    skips_before_ = warm_.skips;
+  }
+  const size_t first = is_cold() ? 0 : warm_.first_span;
+  const std::span<const runtime::LaunchSpan> spans(executor_.spans().data() + first,
+                                                   num_spans_ - first);
   const plan::Program& program = largest_program(spans);
+  const int64_t skips = std::max<int64_t>(skips_ - skips_before_, 0);
   Report report =
-      make_report_(program, micro_batches_of(program, spans, std::ssize(steps_) + skips_));
+      make_report_(program, micro_batches_of(program, spans, std::ssize(steps_) + skips));
   report.measured = measured_seconds(report.program, spans, steps_);
   report_.write(report_html(report));
   trace_.write(chrome_trace(report.program, spans));

@@ -71,9 +71,17 @@ TEST_F(StepProfileTest, TakesWhatAShortRunHas) {
   EXPECT_EQ(spans_written(), 3u);
 }
 
-TEST_F(StepProfileTest, SaysThatARunWasTooShort) {
-  EXPECT_NE(outcome_of(StepProfile::kWarmUpSteps).find("a profile begins after 2 steps"),
-            std::string::npos);
+TEST_F(StepProfileTest, TakesTheOnlyStepOfARun) {
+  EXPECT_EQ(
+      outcome_of(1),
+      "wrote " + path_.string() + " and " + StepProfile::trace_path(path_).string() +
+          ", of 1 step; the run was too short to leave out its first steps, which are slower");
+  EXPECT_EQ(spans_written(), 3u);
+  EXPECT_NE(platform::read_file(path_).find("measured: one step"), std::string::npos);
+}
+
+TEST_F(StepProfileTest, SaysThatARunHadNoStep) {
+  EXPECT_EQ(outcome_of(0), "no " + path_.string() + ": the run had no step");
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
