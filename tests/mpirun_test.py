@@ -283,7 +283,8 @@ class MpirunTest(unittest.TestCase):
 
     def test_what_does_not_fit_is_said_once(self):
         words = [*RUN, "--num-train-steps=2", "--save-path=run"]
-        for more, message in ((["--replicas=4"], "replicas is 4, but mpirun started 2 processes"),
+        for more, message in ((["--replicas=4"], "replicas is 4, but mpirun started 2 processes; give --replicas 2 "
+                               "--global-batch-size"),
                               (["--pipeline-stages=3"], "makes 3 processes a replica, but mpirun started 2"),
                               (["--pipeline-stages=5"], "pipeline_stages is 5, but 2 layers"),
                               (["--pipeline-stages=2", "--replicas=2"],
