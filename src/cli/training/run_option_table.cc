@@ -228,8 +228,8 @@ void add_checkpoint_options(OptionTable& table, RunOptions& o) {
       "give others; model, data, sequences per step, seed, optimizer and first_moment_precision "
       "must stay the same; other changes are listed",
       {.is_of_command = true});
-  table.add("steps_per_ckpts", &training.steps_per_checkpoint, "Steps between checkpoints",
-            {.minimum = 1});
+  table.add("steps_per_ckpts", &training.steps_per_checkpoint,
+            "Steps between checkpoints; 0: one, at the end", {.minimum = 0});
   table.add("max_to_keep", &training.max_to_keep, "Checkpoints kept; 0: all", {.minimum = 0});
   table.add("steps_per_logs", &training.steps_per_log, "Steps between lines of metrics",
             {.minimum = 1});

@@ -176,7 +176,8 @@ void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Pro
 }
 
 bool saves_before_end(const train::TrainingOptions& training, int64_t num_steps) {
-  return training.watch.rolls_back() || num_steps > training.steps_per_checkpoint ||
+  const int64_t period = training.steps_per_checkpoint;
+  return training.watch.rolls_back() || (period > 0 && num_steps > period) ||
          (!training.evaluation_steps.empty() && num_steps > training.evaluation_steps.front());
 }
 
