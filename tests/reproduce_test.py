@@ -78,6 +78,34 @@ class ReproduceTest(unittest.TestCase):
         self.assertEqual(shapes[0], shapes[1])
         self.assertEqual((shapes[1]["model_type"], shapes[1]["conv_group_size"]), ("groupbert", 8))
 
+    def test_recipes_of_another_system_end_in_means_of_seeds(self):
+        configs = SCRIPT.parent.parent / "configs"
+        phases = [configs / name for name in ("pretrain_base_128_phase1.json", "pretrain_base_384_phase2.json")]
+        shape = ("--hidden-size", "32", "--intermediate-size", "64", "--num-hidden-layers", "2",
+                 "--num-attention-heads", "2", "--precision", "32", "--micro-batch-size", "8", "--threads", "1")
+        words = (phases[1], "--squad", configs / "squad_base.json", "--glue", configs / "glue_base.json",
+                 "--tasks", "RTE", "--num-seeds", "2", "--steps", "3,2",
+                 "--", *shape, "--replicas", "1", "--gradient-accumulation-count", "1", "--warmup", "1",
+                 "--", "--global-batch-size", "8", "--replicas", "1", "--num-train-steps", "3", "--warmup", "1",
+                 "--seq-length", "128", "--threads", "1")
+        status, out, error = self.finish(*words, model=phases[0])
+        self.assertEqual(status, 0, error)
+        report = (self.output / "report.md").read_text()
+        for part in ("| phase1 | 3 |", "| phase2 | 2 |", "Means of 2 seeds", "- RTE accuracy", "(2 runs: ", "- f1 "):
+            self.assertIn(part, report)
+        status, out, error = self.finish(*words, model=phases[0])
+        self.assertEqual((status, out.count("done before")), (0, 7), error)
+
+    def test_a_file_of_both_phases_is_two_runs(self):
+        path = SCRIPT.parent.parent / "configs" / "habana" / "pretrain_8.sh"
+        status, _, error = self.finish(
+            "--steps", "2,1", "--", "--hidden-size", "32", "--intermediate-size", "64", "--num-hidden-layers", "1",
+            "--num-attention-heads", "2", "--global-batch-size", "4", "--precision", "f32", model=path)
+        self.assertEqual(status, 0, error)
+        report = (self.output / "report.md").read_text()
+        for part in ("| phase1 | 2 |", "| phase2 | 1 |"):
+            self.assertIn(part, report)
+
     def test_steps_are_those_of_both_phases(self):
         status, _, error = self.finish("--steps", "45000")
         self.assertEqual(status, 2)
