@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "base/error.h"
+#include "configuration/command_line.h"
 #include "configuration/foreign_system.h"
+#include "configuration/program_elsewhere.h"
 #include "formats/json.h"
 #include "formats/yaml.h"
 #include "platform/files/file.h"
@@ -41,127 +42,6 @@ void flatten(const Json& value, const std::string& key, ForeignFile& file) {
   }
 }
 
-// Habana's launcher has short names too.
-const std::map<std::string, std::string>& short_names() {
-  static const std::map<std::string, std::string> names = {{"o", "output_dir"},
-                                                           {"d", "device"},
-                                                           {"p", "data_dir"},
-                                                           {"t", "task_name"},
-                                                           {"m", "model_name_or_path"},
-                                                           {"w", "world_size"},
-                                                           {"r", "learning_rate"},
-                                                           {"s", "max_seq_length"},
-                                                           {"b", "batch_size"},
-                                                           {"st", "save_steps"},
-                                                           {"wp", "warmup"},
-                                                           {"v", "per_device_eval_batch_size"},
-                                                           {"e", "num_train_epochs"},
-                                                           {"l", "logging_steps"},
-                                                           {"tf", "train_file"},
-                                                           {"pf", "predict_file"},
-                                                           {"mt", "model_type"},
-                                                           {"ds", "doc_stride"}};
-  return names;
-}
-
-bool is_option(const std::string& word) {
-  return word.size() > 1 && word[0] == '-' &&
-         (word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])) != 0);
-}
-
-std::string key_of(const std::string& word) {
-  std::string key = word.substr(word.find_first_not_of('-'));
-  std::replace(key.begin(), key.end(), '-', '_');
-  const auto found = short_names().find(key);
-  return word.starts_with("--") || found == short_names().end() ? key : found->second;
-}
-
-Json value_of(const std::string& word) {
-  if (word == "True" || word == "False") return word == "True";
-  const auto parsed = formats::parse_json(word);
-  return parsed ? *parsed : Json(word);
-}
-
-std::string without_comments(std::string_view text) {
-  std::string kept;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
-    std::string line(text.substr(begin, end - begin));
-    const size_t first = line.find_first_not_of(" \t");
-    if (line.ends_with("\r\n")) line.replace(line.size() - 2, 2, "\n");
-    if (first != std::string::npos && line[first] != '#') kept += line;
-    begin = end;
-  }
-  return kept;
-}
-
-bool is_program(const std::string& word) {
-  return !is_option(word) && (word.ends_with(".py") || word.ends_with("demo_bert"));
-}
-
-bool is_digit(const std::string& word) {
-  return word.size() == 1 && std::isdigit(static_cast<unsigned char>(word[0])) != 0;
-}
-
-bool is_end_of_command(char c) {
-  return std::string_view("|&;<>").find(c) != std::string_view::npos;
-}
-
-// As a shell splits them, of the first command with a program or options: up to a pipe, a
-// redirection, or another command.
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words;
-  bool in_word = false;
-  char quote = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote == 0 && is_end_of_command(c)) {
-      const bool is_of_stream = in_word && is_digit(words.back());  // 2>
-      if (is_of_stream) words.pop_back();
-      if (std::ranges::any_of(words, is_program) || std::ranges::any_of(words, is_option)) break;
-      words.clear();
-      in_word = false;
-    } else if (quote == 0 && !in_word && c == '#') {
-      i = std::min(text.find('\n', i), text.size());
-    } else if (quote != 0 && c == quote) {
-      quote = 0;
-    } else if (quote == 0 && (c == '\'' || c == '"')) {
-      quote = c;
-      if (!std::exchange(in_word, true)) words.emplace_back();
-    } else if (quote == 0 && c == '\\' && i + 1 < text.size() && text[i + 1] == '\n') {
-      ++i;
-      in_word = false;
-    } else if (quote == 0 && std::isspace(static_cast<unsigned char>(c)) != 0) {
-      in_word = false;
-    } else {
-      if (!std::exchange(in_word, true)) words.emplace_back();
-      words.back() += c;
-    }
-  }
-  return words;
-}
-
-// The program, and what follows it.
-std::vector<std::string> take_program(std::vector<std::string> words, ForeignFile& file) {
-  const auto last = std::find_if(words.rbegin(), words.rend(), is_program);
-  if (last == words.rend()) return words;
-  file.program = std::filesystem::path(*last).filename();
-  return {last.base(), words.end()};
-}
-
-void add_word(Json& value, const std::string& word) {
-  if (value == true) {
-    value = value_of(word);
-  } else {
-    if (!value.is_array()) value = Json::array({value});
-    value.push_back(value_of(word));
-  }
-}
-
-bool is_command_line(const std::string& text) {
-  return text.starts_with("--") || text.find(" --") != std::string::npos;
-}
-
 Json parse(const std::filesystem::path& path, const std::string& text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   const bool is_json =
@@ -187,7 +67,7 @@ void split_assignments(ForeignFile& file, const std::string& key, const std::str
     const size_t equals = one.find('=');
     if (equals == std::string_view::npos) return;
     file.assigned[prefix + std::string(one.substr(0, equals))] =
-        value_of(std::string(one.substr(equals + 1)));
+        word_value(std::string(one.substr(equals + 1)));
     rest.remove_prefix(std::min(one.size() + 1, rest.size()));
   }
   file.values.erase(key);
@@ -202,11 +82,99 @@ ForeignFile with_assignments(ForeignFile file) {
 
 ForeignFile read(const std::filesystem::path& path) {
   const std::string text = platform::read_file(path);
-  const std::string plain = without_comments(text);
-  const bool is_structured = path.extension() == ".json" || path.extension() == ".yaml" ||
-                             path.extension() == ".yml" || plain.starts_with("{");
-  if (!is_structured && is_command_line(plain)) return command_line_values(plain);
-  return flat_values(parse(path, text));
+  const bool is_structured =
+      path.extension() == ".json" || path.extension() == ".yaml" || path.extension() == ".yml";
+  if (is_structured || !is_command_line(text)) return flat_values(parse(path, text));
+  try {
+    return with_assignments(command_line_values(text));
+  } catch (const UserError& error) {
+    throw_user_error("{}: {}", path.string(), error.what());
+  }
+}
+
+// Where a command line finds a file, or "".
+std::filesystem::path place_of(const std::string& named, const std::filesystem::path& line) {
+  for (const std::filesystem::path& place :
+       {std::filesystem::path(named), line.parent_path() / named}) {
+    if (!named.empty() && std::filesystem::is_regular_file(place)) return place;
+  }
+  return {};
+}
+
+using Paths = std::vector<std::filesystem::path>;
+
+bool is_given(const std::string& named, const Paths& paths) {
+  return std::ranges::any_of(paths, [&](const std::filesystem::path& path) {
+    return path.filename() == std::filesystem::path(named).filename();
+  });
+}
+
+// Adds what the line itself does not set.
+void read_named(ForeignFile& line, const std::string& key, const std::filesystem::path& place) {
+  for (auto& [name, value] : read(place).values) line.values.try_emplace(name, value);
+  line.named[key] = place.string();
+}
+
+void read_named_config(ForeignFile& line, const Paths& paths) {
+  const auto config = line.values.find("config");
+  if (config == line.values.end()) return;
+  if (!config->second.is_string()) {
+    throw_user_error("{}: no option is before {}; correct it", line.path, config->second.dump());
+  }
+  const std::string named = config->second.get<std::string>();
+  if (is_given(named, paths)) {
+    line.named["config"] = named;
+    return;
+  }
+  const std::filesystem::path place = place_of(named, line.path);
+  if (place.empty()) {
+    throw_user_error(
+        "{}: config is {}, which is neither in the current folder nor beside that file; put it "
+        "there, or name it first: ITS_PATH,{}",
+        line.path, named, line.path);
+  }
+  read_named(line, "config", place);
+}
+
+// The sizes of Habana's models: a file of this name holds those of BERT-large there, which are what
+// a command line has without it, too.
+void read_named_sizes(ForeignFile& line, const Paths& paths) {
+  constexpr const char* kOfBertLarge = "bert_config.json";
+  const auto config = line.values.find("config_file");
+  if (config == line.values.end() || !config->second.is_string()) return;
+  const std::string named = config->second.get<std::string>();
+  const std::filesystem::path place = place_of(named, line.path);
+  if (!place.empty()) return read_named(line, "config_file", place);
+  if (is_given(named, paths) || std::filesystem::path(named).filename() == kOfBertLarge) return;
+  throw_user_error(
+      "{}: config_file is {}, which is neither in the current folder nor beside that file; put it "
+      "there, or name it first: ITS_PATH,{}",
+      line.path, named, line.path);
+}
+
+// poprun decides how many replicas there are, whatever the programs' files say.
+void take_launched_replicas(ForeignFile& file) {
+  if (file.launched_replicas == 0) return;
+  for (const char* key : {"replication_factor", "global_batch.replicas"}) {
+    if (!file.values.contains(key)) continue;
+    file.values[key] = file.launched_replicas;
+    return;
+  }
+  file.values["replicas"] = file.launched_replicas;
+}
+
+void require_bert(const ForeignFile& file) {
+  for (const char* key : {"model_name_or_path", "config_name", "model_type", "bert_model",
+                          "bert_model_name", "ipu_config_name"}) {
+    const auto found = file.values.find(key);
+    const bool is_name = found != file.values.end() && found->second.is_string();
+    const char* family = is_name ? foreign_family(found->second.get<std::string>()) : nullptr;
+    if (family == nullptr) continue;
+    throw_user_error(
+        "{}: {} is {}: {} is another model than BERT and is not here; name a BERT, such as "
+        "bert-base-uncased",
+        file.path, key, found->second.get<std::string>(), family);
+  }
 }
 
 }  // namespace
@@ -233,35 +201,26 @@ ForeignFile flat_values(const Json& document) {
   return with_assignments(std::move(file));
 }
 
-ForeignFile command_line_values(std::string_view text) {
-  ForeignFile file;
-  std::string key = "config";  // of a word that no option comes before
-  for (const std::string& word : take_program(words_of(without_comments(text)), file)) {
-    const bool is_launcher = file.program.starts_with("demo_bert");
-    if (is_launcher && (word == "pretraining" || word == "finetuning")) {
-      file.values["command"] = word;
-    } else if (!is_option(word)) {
-      add_word(file.values.try_emplace(key, true).first->second, word);
-    } else {
-      const size_t equals = std::min(word.find('='), word.size());
-      key = key_of(word.substr(0, equals));
-      file.values[key] = equals == word.size() ? Json(true) : value_of(word.substr(equals + 1));
-    }
-  }
-  return with_assignments(std::move(file));
-}
-
 ForeignFile read_foreign_files(const std::vector<std::filesystem::path>& paths) {
   ForeignFile all;
   for (const std::filesystem::path& path : paths) {
     ForeignFile one = read(path);
+    one.path = path.string();
+    if (!one.program.empty()) {
+      read_named_config(one, paths);
+      read_named_sizes(one, paths);
+    }
     if (!all.path.empty()) all.path += ',';
     all.path += path.string();
     if (!one.program.empty()) all.program = one.program;
+    if (one.launched_replicas > 0) all.launched_replicas = one.launched_replicas;
+    all.named.merge(one.named);
     for (auto& [key, value] : one.values) all.values[key] = std::move(value);
     for (auto& [key, value] : one.assigned) all.assigned[key] = std::move(value);
   }
   for (const auto& [key, value] : all.assigned) all.values[key] = value;
+  take_launched_replicas(all);
+  require_bert(all);
   return all;
 }
 

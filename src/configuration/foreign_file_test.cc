@@ -47,33 +47,6 @@ TEST(ForeignFile, APresetOfHabanaHasTheKeysOfItsParameters) {
   EXPECT_EQ(file.values.size(), 4u);
 }
 
-TEST(ForeignFile, ACommandLineIsReadAsAShellDoes) {
-  const ForeignFile file = command_line_values(
-      "# a run\nOMP_NUM_THREADS=4 mpirun -n 8 python3 demo_bert.py pretraining \\\n"
-      "  --data_type bf16 -b 64 8 --data-dir 'my data' --loss=-1.5 --dist\n");
-  EXPECT_EQ(file.program, "demo_bert.py");
-  EXPECT_EQ(file.values, (std::map<std::string, Json>{{"command", "pretraining"},
-                                                      {"data_type", "bf16"},
-                                                      {"batch_size", {64, 8}},
-                                                      {"data_dir", "my data"},
-                                                      {"loss", -1.5},
-                                                      {"dist", true}}));
-}
-
-TEST(ForeignFile, ACommandLineEndsWhereAShellEndsIt) {
-  const ForeignFile file =
-      command_line_values("cd there && python3 run_pretraining.py -b 32 # large one\n");
-  EXPECT_EQ(file.values, (std::map<std::string, Json>{{"batch_size", 32}}));
-  for (const char* rest :
-       {"2>&1 | tee log.txt", "> log.txt", "; echo done", "| tee --append log"}) {
-    const ForeignFile one = command_line_values("python3 run_qa.py --do_eval " + std::string(rest));
-    EXPECT_EQ(one.values, (std::map<std::string, Json>{{"do_eval", true}})) << rest;
-  }
-  const ForeignFile windows =
-      command_line_values("python3 run_qa.py --seed 3 \\\r\n  --do_eval\r\n");
-  EXPECT_EQ(windows.values, (std::map<std::string, Json>{{"do_eval", true}, {"seed", 3}}));
-}
-
 // Wherever the IPUConfig stands among the files.
 TEST(ForeignFile, OptimumsOverridesOverrideEveryFile) {
   const std::string arguments = testing::TempDir() + "arguments.json";
@@ -97,6 +70,93 @@ TEST(ForeignFile, ALaterFileOverridesAnEarlierOne) {
   platform::write_file_atomically(second, "seed: 2\n");
   const ForeignFile file = read_foreign_files({first, second});
   EXPECT_EQ(file.values, (std::map<std::string, Json>{{"seed", 2}, {"hidden_size", 8}}));
+}
+
+// A folder with the configuration that a command line names.
+class NamedFile : public testing::Test {
+ protected:
+  NamedFile() { std::filesystem::create_directories(folder_ / "configs"); }
+  ~NamedFile() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& text) const {
+    platform::write_file_atomically(folder_ / name, text);
+    return folder_ / name;
+  }
+  std::string refusal(const std::string& line) const {
+    try {
+      read_foreign_files({write("line.sh", line)});
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  const std::filesystem::path folder_ = testing::TempDir() + "foreign_file_test";
+};
+
+TEST_F(NamedFile, IsReadAndTheCommandLineOverridesIt) {
+  const std::string config = write("configs/a.json", R"({"seed": 1, "warmup": 5})");
+  for (const char* named :
+       {"--config configs/a.json", "configs/a.json", "--config=./configs/a.json"}) {
+    const std::string line =
+        write("line.sh", std::string("python3 run_squad.py ") + named + " --seed 2");
+    const ForeignFile file = read_foreign_files({line});
+    EXPECT_EQ(file.values.at("seed"), 2) << named;
+    EXPECT_EQ(file.values.at("warmup"), 5) << named;
+    EXPECT_TRUE(std::filesystem::equivalent(file.named.at("config"), config)) << named;
+  }
+}
+
+TEST_F(NamedFile, MayBeGivenBeforeTheLine) {
+  const std::string config = write("elsewhere.json", R"({"seed": 1, "warmup": 5})");
+  const std::string line =
+      write("line.sh", "python3 run_squad.py --config there/elsewhere.json --seed 2");
+  const ForeignFile file = read_foreign_files({config, line});
+  EXPECT_EQ(file.values.at("seed"), 2);
+  EXPECT_EQ(file.values.at("warmup"), 5);
+}
+
+TEST_F(NamedFile, ThatIsMissingSaysWhereItIsLookedFor) {
+  const std::string line = folder_ / "line.sh";
+  EXPECT_EQ(refusal("python3 run_squad.py --config configs/none.json"),
+            line +
+                ": config is configs/none.json, which is neither in the current folder nor beside "
+                "that file; put it there, or name it first: ITS_PATH," +
+                line);
+  EXPECT_NE(refusal("python3 run_pretraining.py --config_file sizes.json")
+                .find("config_file is sizes.json"),
+            std::string::npos);
+  EXPECT_EQ(refusal("python3 run_pretraining.py --config_file ./bert_config.json"), "accepted")
+      << "the sizes that it has there are those of a line without it";
+  EXPECT_NE(refusal("python3 run_squad.py one two").find("no option is before [\"one\",\"two\"]"),
+            std::string::npos);
+}
+
+TEST_F(NamedFile, OfHabanasModelHasItsSizes) {
+  write("sizes.json", R"({"hidden_size": 8})");
+  const std::string line = write("line.sh", "python3 run_pretraining.py --config_file sizes.json");
+  EXPECT_EQ(read_foreign_files({line}).values.at("hidden_size"), 8);
+}
+
+TEST_F(NamedFile, HasTheReplicasThatPoprunStarts) {
+  write("configs/a.json", R"({"replicas": 4})");
+  write("configs/b.json", R"({"replication_factor": 4})");
+  const std::string poprun = "poprun --num-instances 4 --num-replicas=16 python3 ";
+  const auto values_of = [&](const std::string& line) {
+    return read_foreign_files({write("line.sh", poprun + line)}).values;
+  };
+  EXPECT_EQ(values_of("run_pretraining.py --config configs/a.json").at("replicas"), 16);
+  EXPECT_EQ(values_of("bert.py --config configs/b.json").at("replication_factor"), 16);
+}
+
+TEST_F(NamedFile, OfAModelThatIsNoBertIsRefused) {
+  const std::string line = folder_ / "line.sh";
+  EXPECT_EQ(refusal("python run_mlm.py --model_name_or_path roberta-base --do_train"),
+            line +
+                ": model_name_or_path is roberta-base: RoBERTa is another model than BERT and is "
+                "not here; name a BERT, such as bert-base-uncased");
+  EXPECT_NE(refusal("python run_mlm.py --model_name_or_path gpt2").find("GPT is another model"),
+            std::string::npos);
 }
 
 TEST(ForeignFile, AnErrorNamesFileAndPlace) {

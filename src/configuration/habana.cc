@@ -15,7 +15,8 @@ KeyRules model_rules() {
   return KeyRules()
       .supported({"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
                   "intermediate_size", "max_position_embeddings", "type_vocab_size", "hidden_act",
-                  "hidden_dropout_prob", "attention_probs_dropout_prob", "initializer_range"})
+                  "hidden_dropout_prob", "attention_probs_dropout_prob", "initializer_range",
+                  "layer_norm_eps"})
       .elsewhere({"config_file", "config_name"}, "give that file to cloze config import as well")
       .elsewhere({"model_name_or_path", "bert_model"},
                  "init_checkpoint of fine-tuning; pre-training has the sizes of config_file, or of "
@@ -44,7 +45,7 @@ KeyRules optimizer_rules() {
       .mapped("weight_decay", "weight_decay_rate")
       .mapped("adam_epsilon", "epsilon")
       .supported({"max_grad_norm", "seed"})
-      .elsewhere({"fp16", "amp", "hmp", "data_type"}, "precision")
+      .elsewhere({"fp16", "amp", "hmp", "autocast", "data_type"}, "precision")
       .no_effect({"hmp_bf16", "hmp_fp32", "hmp_opt_level", "hmp_verbose", "fp16_opt_level"},
                  "kernels choose what is computed in which precision")
       .elsewhere({"loss_scale"}, "loss_scaling, with fp16 or amp; no other precision reads it")
@@ -57,7 +58,7 @@ KeyRules run_rules() {
       .elsewhere({"input_dir", "data_dir", "train_file", "predict_file"},
                  "train_file, predict_file or data_dir")
       .mapped("output_dir", "save_path")
-      .mapped("init_checkpoint", "init_checkpoint")
+      .supported({"init_checkpoint", "vocab_file"})
       .elsewhere({"save_steps", "num_steps_per_checkpoint", "skip_checkpoint"}, "steps_per_ckpts")
       .mapped("save_total_limit", "max_to_keep")
       .mapped("log_freq", "steps_per_logs")
@@ -75,19 +76,25 @@ KeyRules run_rules() {
       .supported({"version_2_with_negative", "null_score_diff_threshold", "doc_stride",
                   "max_query_length", "n_best_size", "max_answer_length", "do_lower_case"})
       .no_effect({"verbose_logging"}, "important messages are always printed")
-      .no_effect({"per_gpu_eval_batch_size", "per_device_eval_batch_size"},
+      .no_effect({"eval_script"}, "do_evaluation scores answers by the same rules")
+      .no_effect(
+          {"enable_packed_data_mode"},
+          "a pack is taken apart, and its sequences are packed again as samples of their own",
+          false)
+      .no_effect({"per_gpu_eval_batch_size", "per_device_eval_batch_size", "predict_batch_size"},
                  "evaluation packs sequences by itself")
       .elsewhere({"evaluate_during_training", "eval_steps"}, "evaluations_per_epoch")
       .no_effect({"eval_all_checkpoints"}, "the best weights are kept while training")
       .no_effect({"overwrite_output_dir", "overwrite_cache", "cache_dir", "dataloader_drop_last",
-                  "past_index", "lang_id"},
+                  "past_index", "lang_id", "skip_cache"},
                  "it is not needed here");
 }
 
 KeyRules execution_rules() {
   return KeyRules()
       .no_effect({"mode", "device", "no_cuda", "use_habana", "use_jit_trace", "use_lazy_mode",
-                  "use_fused_lamb", "use_fused_adam", "use_fused_clip_norm", "env_variables"},
+                  "use_fused_lamb", "use_fused_adam", "use_fused_clip_norm", "use_torch_compile",
+                  "env_variables"},
                  "kernels and device are chosen by a table")
       .no_effect({"allreduce_post_accumulation", "allreduce_post_accumulation_fp16",
                   "all_reduce_post_accumulation", "all_reduce_post_accumulation_fp16"},
@@ -181,6 +188,7 @@ class HabanaRun {
     convert_model();
     convert_data();
     convert_switches();
+    say_of_phases();
   }
 
  private:
@@ -219,7 +227,8 @@ class HabanaRun {
                                 "batch_size"};
     int64_t batch = 8, accumulation = count("gradient_accumulation_steps", 1);
     for (const char* key : per_device) batch = count(key, batch);
-    if (is_pretraining_ && !is_launcher_) {
+    const bool divides = is_pretraining_ || c_.has("train_batch_size");
+    if (divides && !is_launcher_) {
       batch = checked_quotient("train_batch_size", count("train_batch_size", 1), accumulation);
     }
     if (is_pretraining_ && is_launcher_ && c_.value("accumulate_gradients") == true) {
@@ -249,9 +258,25 @@ class HabanaRun {
       set("epochs", "num_train_epochs");
     }
     set("seq_length", "max_seq_length");
-    set("steps_per_ckpts", "save_steps");
-    set("steps_per_ckpts", "num_steps_per_checkpoint");
+    for (const char* key : {"save_steps", "num_steps_per_checkpoint"}) set_save_steps(key);
     if (is_pretraining_) set("max_predictions_per_seq", "max_predictions_per_seq");
+  }
+
+  // -1: the end alone is saved.
+  void set_save_steps(const std::string& key) {
+    const Json steps = value(key);
+    const bool saves_end = steps.is_number() && steps.get<double>() <= 0;
+    if (!saves_end) return set("steps_per_ckpts", key);
+    c_.set("steps_per_ckpts", 0, {place(key)}, ", the end alone");
+  }
+
+  // The launcher runs both phases unless one is chosen.
+  void say_of_phases() {
+    const bool has_both = is_pretraining_ && is_launcher_ && !c_.has("phase");
+    if (!has_both) return;
+    c_.remark(
+        "there this runs two phases, and this is the first; cloze config import --phase 2 writes "
+        "the second, which starts from it by --init-checkpoint, and scripts/reproduce runs both");
   }
 
   void convert_optimizer() {
@@ -278,7 +303,9 @@ class HabanaRun {
       c_.set("precision", "fp16", {key});
       convert_loss_scale();
     }
-    if (c_.value("hmp") == true) c_.set("precision", "bf16", {"hmp"});
+    for (const char* key : {"hmp", "autocast"}) {
+      if (c_.value(key) == true) c_.set("precision", "bf16", {key});
+    }
   }
 
   void convert_loss_scale() {

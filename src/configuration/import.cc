@@ -133,10 +133,24 @@ void Conversion::finish() {
   for (const auto& [key, sentence] : sentences_) {
     if (!options_.contains(key)) replaced_.insert(key);
   }
+  say_of_command_line();
   for (const auto& [key, value] : file_.values) {
     if (!sentences_.contains(key)) follow_rule(key, value);
   }
   for (const auto& [option, value] : system_.defaults.items()) set_default(option, value);
+}
+
+void Conversion::say_of_command_line() {
+  for (const auto& [key, path] : file_.named) {
+    say(key, path + " is read; the command line overrides it");
+  }
+  for (const char* key : {"help", "h"}) {
+    if (!file_.program.empty() && has(key)) {
+      refuse(key,
+             "prints the options of that program; docs/fidelity/options.md lists them with "
+             "what they are here");
+    }
+  }
 }
 
 void Conversion::require_free_way(bool without_planned) const {
@@ -291,6 +305,7 @@ std::string summary(const ForeignSystem& system, const Conversion& conversion) {
   add("this run takes that system's", taken);
   add("set by other options here:", conversion.pointed());
   add("no effect here:", idle);
+  for (const std::string& remark : conversion.remarks()) text += "; " + remark;
   return text + "; cloze config import shows what becomes of each key";
 }
 

@@ -49,6 +49,8 @@ class Conversion {
   void say(const std::string& key, const std::string& sentence);
   // Like say(), for what other options set here and the file does not.
   void point(const std::string& key, const std::string& sentence);
+  // Says something of the whole file.
+  void remark(const std::string& sentence) { remarks_.push_back(sentence); }
   // Like say(), for what the other system's program refuses too.
   void refuse(const std::string& key, const std::string& sentence);
 
@@ -64,6 +66,7 @@ class Conversion {
   const std::set<std::string>& replaced() const { return replaced_; }
   // Keys whose role other options have here.
   const std::vector<std::string>& pointed() const { return pointed_; }
+  const std::vector<std::string>& remarks() const { return remarks_; }
   // Keys that prevent the conversion.
   const std::vector<std::string>& refused() const { return refused_; }
   const std::vector<std::string>& planned() const { return planned_; }
@@ -74,6 +77,7 @@ class Conversion {
   void require_no_contradiction() const;
 
  private:
+  void say_of_command_line();
   void follow_rule(const std::string& key, const formats::Json& value);
   void take(const std::string& key, const std::string& option, const formats::Json& value);
 
@@ -84,7 +88,7 @@ class Conversion {
   std::map<std::string, std::string> sentences_;
   std::map<std::string, std::string> reasons_;  // of defaults
   std::set<std::string> replaced_;
-  std::vector<std::string> defaults_, pointed_, refused_, planned_, unknown_;
+  std::vector<std::string> defaults_, pointed_, remarks_, refused_, planned_, unknown_;
 };
 
 // LAMB's join_qkv, of a system that keeps query, key and value as one tensor unless this key is true.

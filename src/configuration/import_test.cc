@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "configuration/command_line.h"
 
 namespace cloze::configuration {
 namespace {

@@ -89,7 +89,8 @@ KeyRules optimum_rules() {
       .elsewhere({"compile_only"}, "cloze plan")
       .elsewhere({"config_name", "config_overrides", "model_type", "tokenizer_name"},
                  "the sizes of that model, of a GroupBERT no dropout, and vocab_file")
-      .elsewhere({"dataset_name", "dataset_config_name"}, "train_file; nothing is downloaded")
+      .elsewhere({"dataset_name", "dataset_config_name", "dataset_path_name"},
+                 "train_file; nothing is downloaded")
       .no_effect({"per_device_eval_batch_size", "pad_on_batch_axis", "complete_last_batch",
                   "dataloader_mode", "pad_to_max_length", "preprocessing_num_workers"},
                  "the packer lays samples out without padding, and leaves none out")
@@ -98,9 +99,10 @@ KeyRules optimum_rules() {
       .no_effect({"logging_dir", "logging_strategy", "logging_first_step", "report_to", "run_name",
                   "disable_tqdm"},
                  "metrics go to metrics.jsonl and TensorBoard in save_path")
-      .no_effect({"save_strategy", "overwrite_output_dir", "overwrite_cache", "push_to_hub",
-                  "hub_model_id", "remove_unused_columns", "cache_dir", "use_auth_token",
-                  "is_already_preprocessed", "log_level"},
+      .elsewhere({"save_strategy"}, "steps_per_ckpts; no: the end alone", "steps")
+      .no_effect({"overwrite_output_dir", "overwrite_cache", "push_to_hub", "hub_model_id",
+                  "remove_unused_columns", "cache_dir", "use_auth_token", "is_already_preprocessed",
+                  "log_level"},
                  "it is not needed here");
 }
 
@@ -162,6 +164,10 @@ void convert_length(Conversion& c) {
     if (!c.has("num_train_epochs")) c.set_default("epochs", 3.0);
     convert_epochs(c);
   }
+  const Json saves = c.value("save_steps");
+  const bool saves_end =
+      c.text("save_strategy") == "no" || (saves.is_number() && !is_above_0(saves));
+  if (saves_end) c.set("steps_per_ckpts", 0, {"save_steps", "save_strategy"}, ", the end alone");
   if (is_above_0(c.value("warmup_steps"))) {
     c.say("warmup_ratio", "warmup_steps overrides it");
     return;

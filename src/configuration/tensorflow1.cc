@@ -17,6 +17,11 @@ constexpr double kLearningRate = 2e-5, kEpsilon = 1e-4;
 KeyRules training_rules() {
   return KeyRules()
       .supported({"micro_batch_size", "global_batch_size", "gradient_accumulation_count"})
+      // As releases before 2.4 call them, and as the README there writes two.
+      .mapped("batch_size", "micro_batch_size")
+      .mapped("batches_per_step", "device_iterations")
+      .mapped("steps", "num_train_steps")
+      .mapped("sequence_length", "seq_length")
       .supported(
           {"base_learning_rate", "num_train_steps", "epochs", "steps_per_ckpts", "max_to_keep"})
       .supported({"optimizer", "beta1", "beta2", "loss_scaling", "loss_scaling_by_step",
@@ -122,6 +127,9 @@ KeyRules glue_rules() {
 }
 
 std::string task_of(const Conversion& conversion) {
+  const std::string& program = conversion.program();
+  if (program == "run_squad.py") return "SQuAD";
+  if (program == "run_classifier.py") return "GLUE";
   const std::string task = conversion.text("task");
   return task.empty() ? "pretraining" : task;
 }
@@ -140,8 +148,8 @@ int64_t convert_batch(Conversion& c) {
   if (!c.has(key)) return c.count("gradient_accumulation_count", 1);
   const formats::Json stages = list_of(c, "pipeline_stages");
   const int64_t multiple = stages.is_array() ? 2 * static_cast<int64_t>(stages.size()) : 1;
-  const int64_t per_pass =
-      checked_product({c.count("micro_batch_size", 1), c.count("replicas", 1)});
+  const int64_t per_pass = checked_product(
+      {c.count(c.first_of({"micro_batch_size", "batch_size"}), 1), c.count("replicas", 1)});
   const int64_t wanted = c.count(key, 1) / per_pass;
   const int64_t reached = stages.is_array() ? multiple * (1 + wanted / multiple) : wanted;
   const int64_t given = c.count("gradient_accumulation_count", reached);
@@ -224,7 +232,20 @@ void convert_made_data(Conversion& c) {
   }
 }
 
+// Where a key and its other name are given: a command line has the one, its file the other.
+void settle_names(Conversion& c) {
+  const std::pair<const char*, const char*> overridden[] = {
+      {"num_train_steps", "steps"},
+      {"seq_length", "sequence_length"},
+      {"batch_size", "micro_batch_size"},
+      {"batches_per_step", "device_iterations"}};
+  for (const auto& [key, other] : overridden) {
+    if (c.has(other)) c.say(key, std::string(other) + " overrides it");
+  }
+}
+
 void convert(Conversion& c) {
+  settle_names(c);
   convert_gradients(c, {.is_sum = c.text("reduction_type") == "sum",
                         .accumulated = convert_batch(c),
                         .replicas = c.count("replicas", 1)});
@@ -233,10 +254,11 @@ void convert(Conversion& c) {
     if (const formats::Json list = list_of(c, key); list.is_array()) c.set(key, list.dump(), {key});
   }
   convert_made_data(c);
-  const int64_t together = c.count("device_iterations", 1);
-  if (together > 1 && c.has("num_train_steps")) {
-    c.set("num_train_steps", c.count("num_train_steps", 1) / together * together,
-          {"num_train_steps"}, ", a multiple of device_iterations");
+  const int64_t together = c.count(c.first_of({"device_iterations", "batches_per_step"}), 1);
+  const std::string steps = c.first_of({"steps", "num_train_steps"});
+  if (together > 1 && !steps.empty()) {
+    c.set("num_train_steps", c.count(steps, 1) / together * together, {steps},
+          ", a multiple of device_iterations");
   }
 }
 

@@ -71,6 +71,7 @@ void print_report(const ForeignSystem& system, const ForeignFile& file,
     fmt::print("  default there: {} {}{}{}\n", option,
                formats::json_line(conversion.options().at(option)), why.empty() ? "" : ": ", why);
   }
+  for (const std::string& remark : conversion.remarks()) fmt::print("note: {}\n", remark);
   fmt::print("a step has {} sequences\n", sequences_of_a_step(conversion.options()));
 }
 

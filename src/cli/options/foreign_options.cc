@@ -18,10 +18,10 @@ void add_keys(OptionTable& table, const ForeignSystem& system, const std::string
   }
 }
 
-void add_aliases(OptionTable& table) {
-  for (const KeyRule& rule : configuration::training_arguments().rules) {
+void add_aliases(OptionTable& table, const ForeignSystem& system, const KeyGroup& group) {
+  for (const KeyRule& rule : group.rules) {
     if (!table.has(rule.option) || table.has(rule.key)) continue;
-    table.add_alias({rule.key, rule.option, &configuration::optimum()});
+    table.add_alias({rule.key, rule.option, &system});
   }
 }
 
@@ -29,7 +29,8 @@ void add_aliases(OptionTable& table) {
 
 void add_foreign_options(OptionTable& table, const std::string& task) {
   add_keys(table, configuration::tensorflow1(), task);
-  add_aliases(table);
+  add_aliases(table, configuration::tensorflow1(), configuration::tensorflow1().groups.front());
+  add_aliases(table, configuration::optimum(), configuration::training_arguments());
   table.set_file_form(configuration::tensorflow1());
 }
 
