@@ -232,14 +232,16 @@ int64_t checked_product(std::initializer_list<int64_t> factors) {
 }
 
 const std::string* find_mark(const ForeignSystem& system, const ForeignFile& file) {
-  const auto found = std::ranges::find_if(system.marks, [&](const std::string& mark) {
-    const auto value = file.values.find(mark);
-    if (value == file.values.end()) return false;
-    const KeyRule* rule = system.find(mark, "");
-    const bool is_option = rule != nullptr && rule->option == mark;
-    return !is_option || value->second.is_array();
-  });
+  const auto found = std::ranges::find_if(
+      system.marks, [&](const std::string& mark) { return file.values.contains(mark); });
   return found == system.marks.end() ? nullptr : &*found;
+}
+
+Json with_layout_as_text(Json values) {
+  for (const char* key : {"pipeline_stages", "device_mapping"}) {
+    if (values.contains(key) && values[key].is_array()) values[key] = values[key].dump();
+  }
+  return values;
 }
 
 bool is_own_form(const ForeignSystem& system, const ForeignFile& file) {

@@ -100,9 +100,12 @@ double checked_number(const std::string& key, const formats::Json& value);
 // UserError above 2^53, where JSON's numbers are no longer whole.
 int64_t checked_product(std::initializer_list<int64_t> factors);
 
-// The first key that only this system's files have; null when the file has none. An option of ours
-// may have the name of such a key: it is text, where that system has a list.
+// The first key that only this system's files have; null when the file has none.
 const std::string* find_mark(const ForeignSystem& system, const ForeignFile& file);
+
+// A file's values with the text of the lists that say which process computes what, pipeline_stages
+// and device_mapping: those options are texts, which files write as lists.
+formats::Json with_layout_as_text(formats::Json values);
 
 // Whether a file that is recognised as of `system` is one of ours: a file of the TensorFlow 1
 // programs, whose names of options are ours, has a mark or is a command line.

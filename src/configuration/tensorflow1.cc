@@ -288,9 +288,9 @@ const ForeignSystem& tensorflow1() {
                    {"steps_per_ckpts", 256}},
       .meanings = {{"hidden_act", "gelu", "gelu_new"}},
       // Keys that say how its processor runs a graph: each of its files has most of them.
-      .marks = {"pipeline_stages", "device_mapping", "partials_type", "available_memory_proportion",
-                "variable_offloading", "no_outlining", "matmul_serialize_factor",
-                "enable_recomputation", "stochastic_rounding"},
+      .marks = {"partials_type", "available_memory_proportion", "variable_offloading",
+                "no_outlining", "matmul_serialize_factor", "enable_recomputation",
+                "stochastic_rounding", "fp_exceptions", "use_qkv_split"},
       .task_of = task_of,
       .convert = convert};
   return system;

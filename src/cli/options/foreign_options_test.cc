@@ -61,6 +61,32 @@ class GraphcoreForm : public testing::Test {
   const std::string path_ = testing::TempDir() + "foreign_options_test.json";
 };
 
+// The same run on any layout is the same model.
+TEST_F(GraphcoreForm, AListOfStagesDoesNotMakeAFileTheirs) {
+  PretrainOptions options;
+  OptionTable table;
+  add_pretrain_options(table, options);
+  read(table, R"({"pipeline_stages": [["emb", "hid"], ["hid", "mlm", "nsp"]],
+                  "device_mapping": [0, 1]})");
+  EXPECT_EQ(options.pipeline_stages, R"([["emb","hid"],["hid","mlm","nsp"]])");
+  EXPECT_EQ(options.device_mapping, "[0,1]");
+  EXPECT_EQ(table.origin("pipeline_stages"), path_);
+  EXPECT_TRUE(options.model().use_qkv_bias);
+  EXPECT_EQ(table.origin("precision"), kDefaultOrigin);
+  EXPECT_TRUE(table.notes().empty()) << table.notes().front();
+}
+
+TEST_F(GraphcoreForm, AFileOfAnOlderReleaseIsTaken) {
+  PretrainOptions options;
+  OptionTable table;
+  add_pretrain_options(table, options);
+  read(table, R"({"partials_type": "half", "batch_size": 3, "batches_per_step": 2,
+                  "num_train_steps": 7})");
+  EXPECT_EQ(options.micro_batch_size, 3);
+  EXPECT_EQ(options.training.device_iterations, 2);
+  EXPECT_EQ(options.num_train_steps, 6) << "a multiple of batches_per_step, as there";
+}
+
 TEST_F(GraphcoreForm, APretrainingFileGetsWhatItLeavesOutFromThatSystem) {
   PretrainOptions options;
   OptionTable table;
@@ -75,7 +101,7 @@ TEST_F(GraphcoreForm, APretrainingFileGetsWhatItLeavesOutFromThatSystem) {
   EXPECT_EQ(table.origin("use_qkv_bias"), configuration::tensorflow1().name);
   EXPECT_EQ(table.origin("epsilon"), path_);
   EXPECT_EQ(first_note(table),
-            ": pipeline_stages makes this a file of Graphcore's TensorFlow 1 programs, so this run "
+            ": fp_exceptions makes this a file of Graphcore's TensorFlow 1 programs, so this run "
             "takes that system's decay_layer_norm_scale true, hidden_act \"gelu_new\", "
             "layer_norm_eps 0.001, use_qkv_bias "
             "false");

@@ -215,7 +215,7 @@ Json OptionTable::take_foreign_form(const Json& config, const std::string& path)
   configuration::ForeignFile file = configuration::flat_values(config);
   file.path = path;
   const std::string* mark = configuration::find_mark(*form_, file);
-  if (mark == nullptr) return config;
+  if (mark == nullptr) return configuration::with_layout_as_text(config);
   form_mark_ = *mark;
   form_path_ = path;
   for (const auto& [name, value] : form_->defaults.items()) take_of_form(name, value);

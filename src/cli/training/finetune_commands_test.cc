@@ -637,7 +637,7 @@ TEST_F(FinetuneCommands, WithoutAStartModelTheShapeIsTheConfigurations) {
 TEST_F(FinetuneCommands, AConfigurationOfGraphcoresComputesAsThatSystem) {
   write(
       "graphcore.json",
-      R"({"task": "SQuAD", "hidden_act": "gelu", "pipeline_stages": [["emb"]], "precision": 32})");
+      R"({"task": "SQuAD", "hidden_act": "gelu", "partials_type": "half", "precision": 32})");
   ASSERT_EQ(run_command(squad() + std::vector<std::string>{"--epochs", "1"}).status,
             ExitCode::kSuccess);
   const CommandResult run_there =
@@ -645,7 +645,7 @@ TEST_F(FinetuneCommands, AConfigurationOfGraphcoresComputesAsThatSystem) {
                    "--epochs", "1", "--micro-batch-size", "2", "--init-checkpoint", path("qa"),
                    "--seq-length", "32", "--threads", "1", "--save-path", path("there")});
   ASSERT_EQ(run_there.status, ExitCode::kSuccess) << run_there.error;
-  EXPECT_NE(run_there.error.find("pipeline_stages makes this a file of Graphcore's"),
+  EXPECT_NE(run_there.error.find("partials_type makes this a file of Graphcore's"),
             std::string::npos)
       << run_there.error;
   EXPECT_NE(run_there.error.find("was computed with hidden_act gelu, but this run uses gelu_new"),
