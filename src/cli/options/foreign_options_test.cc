@@ -111,7 +111,7 @@ TEST_F(GraphcoreForm, EveryDefaultOfThatSystemCounts) {
   PretrainOptions options;
   OptionTable table;
   add_pretrain_options(table, options);
-  read(table, R"({"device_mapping": [0]})");
+  read(table, R"({"fp_exceptions": false})");
   EXPECT_EQ(options.training.step.optimizer.epsilon, 1e-4);
   EXPECT_EQ(options.training.duplicate_factor, 5);
   EXPECT_EQ(options.training.step.compute_dtype, DType::kBF16);
@@ -144,7 +144,7 @@ TEST_F(GraphcoreForm, OurOwnFilesKeepOurDefaults) {
   PretrainOptions options;
   OptionTable table;
   add_pretrain_options(table, options);
-  read(table, R"({"hidden_act": "gelu", "loss_scaling": 1, "use_qkv_split": true})");
+  read(table, R"({"hidden_act": "gelu", "loss_scaling": 1})");
   EXPECT_EQ(options.model().hidden_act, models::Activation::kGeluErf);
   EXPECT_TRUE(options.model().use_qkv_bias);
   EXPECT_EQ(options.training.step.optimizer.epsilon, 1e-6);
@@ -175,7 +175,8 @@ TEST_F(GraphcoreForm, WhatSeveralKeysSayTogetherIsWhatTheySayThere) {
   OptionTable table;
   add_pretrain_options(table, options);
   read(table, R"({"pipeline_stages": [["emb"], ["hid"], ["mlm"]], "global_batch_size": 520,
-                  "micro_batch_size": 8, "generated_data": true, "train_file": "a.tfrecord"})");
+                  "micro_batch_size": 8, "generated_data": true, "train_file": "a.tfrecord",
+                  "partials_type": "half"})");
   EXPECT_EQ(options.global_batch_size, 66 * 8);
   EXPECT_EQ(table.origin("global_batch_size"), configuration::tensorflow1().name);
   EXPECT_EQ(options.train_file, "") << "generated_data switches it off there";

@@ -445,7 +445,7 @@ TEST_F(FinetuneCommands, StoredConfigurationsGiveTheRunsAgain) {
 // file.
 TEST_F(FinetuneCommands, StoredConfigurationsOfGraphcoresFormGiveTheRunsAgain) {
   make_start({});
-  write("graphcore.json", R"({"pipeline_stages": [], "hidden_act": "gelu", "precision": "32"})");
+  write("graphcore.json", R"({"partials_type": "half", "hidden_act": "gelu", "precision": "32"})");
   const CommandResult first = run_command(glue_from_start() + graphcore_form());
   ASSERT_EQ(first.status, ExitCode::kSuccess) << first.error;
   EXPECT_NE(first.error.find("but this run uses 0.001"), std::string::npos) << first.error;
