@@ -34,8 +34,8 @@ class MemoryForecast {
   // No less than the peak before this object was made.
   int64_t peak_bytes() const;
   // "memory: about 788.5 MiB: 255.8 for the program and its data, ..., 149.6 for a copy to save".
-  // About: pages of files that are read, and what the allocator keeps, come and go. The peaks of
-  // all commands are within 4 % above (tests/memory_program_test.py).
+  // About: pages of files that are read, and what the allocator keeps, come and go. A peak may
+  // be up to 4 % above (tests/memory_program_test.py).
   std::string text() const;
   // "memory: 785.1 MiB at the peak, 788.5 MiB planned". When it was more, and 1 MiB or more of
   // files was read since: ", 24.0 MiB of files that the system takes back when it needs them"
