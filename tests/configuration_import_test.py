@@ -95,7 +95,7 @@ class ImportTest(ImportedRun):
                                       config_file, f"--init-checkpoint={start}", "--seq-length", length,
                                       "--vocab-file", self.folder / "vocab.txt")
         self.assertEqual(result.returncode, 0, result.stderr)
-        return int(re.search(r"^step (\d+) sequences", result.stdout, re.MULTILINE)[1])
+        return int(re.search(r"^a step trains on (\d+) sequences", result.stdout, re.MULTILINE)[1])
 
     def values(self, config_file):
         """Returns the values that `cloze pretrain` would take, without their origins."""

@@ -44,7 +44,7 @@ class Vocabulary {
 
   std::string to_text() const;  // as vocab.txt
   // A guess, to catch a cased vocabulary used with lower-casing or the other way round: true when
-  // no token but those in brackets, as [CLS] and <S>, has a capital ASCII letter.
+  // no token but those in brackets, as [CLS] and <S>, has a capital letter of any script.
   bool likely_lower_cased() const;
 
  private:
