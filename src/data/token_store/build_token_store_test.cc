@@ -295,6 +295,23 @@ TEST_F(BuildTokenStoreTest, FoldersThatAreNoStoreAreRefused) {
   }
 }
 
+// Its absence would mean the splitter of an older store.
+TEST_F(BuildTokenStoreTest, AFieldOfAnotherNameIsRefused) {
+  build(options_for({write("text", "a\n")}));
+  const fs::path manifest = folder_ / "store" / kStoreName;
+  std::string text = platform::read_file(manifest);
+  text.replace(text.find("splitter"), 8, "sqlitter");
+  platform::write_file_atomically(manifest, text);
+  try {
+    read_token_store_manifest(folder_ / "store");
+    FAIL() << "taken";
+  } catch (const DataError& error) {
+    EXPECT_EQ(error.what(),
+              manifest.string() +
+                  ": \"sqlitter\" is no field of it; make the store again with cloze data tokens");
+  }
+}
+
 TEST_F(BuildTokenStoreTest, OneBuilderAtATime) {
   const TokenStoreOptions options = options_for({write("text", "a\n")});
   fs::create_directories(options.folder);

@@ -35,6 +35,37 @@ text::Vocabulary load_vocabulary(const fs::path& folder, const TokenRules& rules
   return vocabulary;
 }
 
+formats::Json json_of(const TokenStoreManifest& manifest) {
+  const TokenRules& rules = manifest.rules;
+  return {{"format", kFormat},
+          {"version", kVersion},
+          {"vocabulary", rules.vocabulary},
+          {"profile", text::profile_name(rules.tokenizer.profile)},
+          {"do_lower_case", rules.tokenizer.lower_case},
+          {"strip_accents", rules.tokenizer.strips_accents()},
+          {"tokenize_chinese_chars", rules.tokenizer.tokenize_chinese_chars},
+          {"text_format", text_format_name(rules.format)},
+          {"abbreviations", rules.habits.abbreviations},
+          {"sentence_openers", rules.habits.openers},
+          {"has_ordinals", rules.habits.has_ordinals},
+          {"splitter", rules.splitter},
+          {"documents", manifest.documents},
+          {"sentences", manifest.sentences},
+          {"tokens", manifest.tokens},
+          {"text_bytes", manifest.text_bytes},
+          {"invalid_utf8", manifest.invalid_utf8},
+          {"shards", manifest.shards}};
+}
+
+// A field that older stores lack counts as absent when its name is damaged: so no other is allowed.
+void check_names(const formats::Json& json) {
+  const formats::Json known = json_of({});
+  for (const auto& [name, value] : json.items()) {
+    if (known.contains(name)) continue;
+    throw formats::JsonError(fmt::format("\"{}\" is no field of it", name));
+  }
+}
+
 }  // namespace
 
 std::string vocabulary_hash(const text::Vocabulary& vocabulary) {
@@ -57,25 +88,7 @@ fs::path shard_path(const fs::path& folder, std::string_view key) {
 }
 
 std::string token_store_manifest_text(const TokenStoreManifest& manifest) {
-  const TokenRules& rules = manifest.rules;
-  return formats::json_text({{"format", kFormat},
-                             {"version", kVersion},
-                             {"vocabulary", rules.vocabulary},
-                             {"profile", text::profile_name(rules.tokenizer.profile)},
-                             {"do_lower_case", rules.tokenizer.lower_case},
-                             {"strip_accents", rules.tokenizer.strips_accents()},
-                             {"tokenize_chinese_chars", rules.tokenizer.tokenize_chinese_chars},
-                             {"text_format", text_format_name(rules.format)},
-                             {"abbreviations", rules.habits.abbreviations},
-                             {"sentence_openers", rules.habits.openers},
-                             {"has_ordinals", rules.habits.has_ordinals},
-                             {"splitter", rules.splitter},
-                             {"documents", manifest.documents},
-                             {"sentences", manifest.sentences},
-                             {"tokens", manifest.tokens},
-                             {"text_bytes", manifest.text_bytes},
-                             {"invalid_utf8", manifest.invalid_utf8},
-                             {"shards", manifest.shards}});
+  return formats::json_text(json_of(manifest));
 }
 
 TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
@@ -89,6 +102,7 @@ TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
     if (json.at("format") != kFormat || json.at("version") != kVersion) {
       throw_user_error("is not a \"{}\" of version {}", kFormat, kVersion);
     }
+    check_names(json);
     // Member by member: if the last initialiser of an aggregate throws, GCC 12 destroys the first
     // members twice.
     TokenStoreManifest manifest;
