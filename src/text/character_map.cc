@@ -44,10 +44,19 @@ CharacterMap::CharacterMap(const TokenizerOptions& options)
       strips_accents_(options.strips_accents()),
       isolates_ideographs_(options.tokenize_chinese_chars),
       lower_first_(options.profile == Profile::kGoogle) {
-  std::vector<uint32_t> flat(kNumCodePoints, static_cast<uint32_t>(CharacterKind::kWord));
+  const Block unchanged(size_t{1} << kBlockBits, static_cast<uint32_t>(CharacterKind::kWord));
+  std::map<Block, uint16_t> known;
   std::vector<NormalizedUnit> units;
-  for (const char32_t c : changing_code_points()) flat[c] = make_entry(c, units);
-  compress(flat);
+  blocks_.assign(kNumCodePoints >> kBlockBits, block_number(unchanged, known));
+  const std::vector<char32_t> changing = changing_code_points();
+  for (auto c = changing.begin(); c != changing.end();) {
+    const char32_t number = *c >> kBlockBits;
+    Block block = unchanged;
+    for (; c != changing.end() && *c >> kBlockBits == number; ++c) {
+      block[*c & kBlockMask] = make_entry(*c, units);
+    }
+    blocks_[number] = block_number(block, known);
+  }
 }
 
 const CharacterMap& CharacterMap::of(const TokenizerOptions& options) {
@@ -72,11 +81,14 @@ std::vector<char32_t> CharacterMap::changing_code_points() const {
     append_code_points(tables_.more_lower_case, 1, result);
     result.push_back(kCapitalIWithDot);
   }
-  if (!strips_accents_) return result;
-  append_code_points(tables_.marks, 1, result);
-  append_code_points(tables_.combining, 1, result);
-  for (const Decomposition& entry : tables_.decompositions) result.push_back(entry.code_point);
-  for (uint32_t i = 0; i < kNumSyllables; ++i) result.push_back(kHangulBase + i);
+  if (strips_accents_) {
+    append_code_points(tables_.marks, 1, result);
+    append_code_points(tables_.combining, 1, result);
+    for (const Decomposition& entry : tables_.decompositions) result.push_back(entry.code_point);
+    for (uint32_t i = 0; i < kNumSyllables; ++i) result.push_back(kHangulBase + i);
+  }
+  std::ranges::sort(result);
+  result.erase(std::ranges::unique(result).begin(), result.end());
   return result;
 }
 
@@ -116,15 +128,10 @@ uint32_t CharacterMap::store_mapping(CharacterKind kind, const std::vector<Norma
          static_cast<uint32_t>(kind);
 }
 
-void CharacterMap::compress(const std::vector<uint32_t>& flat) {
-  constexpr size_t kBlockSize = size_t{1} << kBlockBits;
-  std::map<std::vector<uint32_t>, uint16_t> known;
-  for (size_t begin = 0; begin < flat.size(); begin += kBlockSize) {
-    const std::vector<uint32_t> block(flat.begin() + begin, flat.begin() + begin + kBlockSize);
-    const auto [place, is_new] = known.emplace(block, static_cast<uint16_t>(known.size()));
-    if (is_new) entries_.insert(entries_.end(), block.begin(), block.end());
-    blocks_.push_back(place->second);
-  }
+uint16_t CharacterMap::block_number(const Block& block, std::map<Block, uint16_t>& known) {
+  const auto [place, is_new] = known.emplace(block, static_cast<uint16_t>(known.size()));
+  if (is_new) entries_.insert(entries_.end(), block.begin(), block.end());
+  return place->second;
 }
 
 std::u32string CharacterMap::lowered(char32_t code_point) const {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,7 @@ class CharacterMap {
   bool is_final_sigma(std::string_view text, size_t position) const;
 
  private:
+  using Block = std::vector<uint32_t>;
   static constexpr uint32_t kKindMask = 7;
   static constexpr uint32_t kLengthShift = 3;
   static constexpr uint32_t kLengthMask = 31;
@@ -84,8 +86,9 @@ class CharacterMap {
   NormalizedUnit make_unit(char32_t code_point, char32_t lowered, bool is_first) const;
   uint32_t make_entry(char32_t code_point, std::vector<NormalizedUnit>& units);
   uint32_t store_mapping(CharacterKind kind, const std::vector<NormalizedUnit>& units);
-  std::vector<char32_t> changing_code_points() const;
-  void compress(const std::vector<uint32_t>& flat);
+  std::vector<char32_t> changing_code_points() const;  // ascending
+  // Stores a block, unless it is among those known.
+  uint16_t block_number(const Block& block, std::map<Block, uint16_t>& known);
 
   const UnicodeTables& tables_;
   bool lower_case_;

@@ -14,8 +14,8 @@
 
 namespace cloze::text {
 
-// Whether every token stays as it is when these rules are added to none.
-bool is_unchanged_by(const Vocabulary& vocabulary, const TokenizerOptions& rules);
+// Whether these rules normalise every token as rules without lower-casing and stripping do.
+bool is_unchanged_by(const Vocabulary& vocabulary, TokenizerOptions rules);
 
 // strip_accents is set where it does not follow lower_case.
 TokenizerOptions likely_rules(const Vocabulary& vocabulary);
