@@ -87,13 +87,13 @@ function(cloze_compile_as_test target)
   endif()
 endfunction()
 
-# cloze_add_gtest(PROGRAM LABELS label [NAME name] [SHARDS n] [FILTER filter] [ENVIRONMENT A=b] [LOCK resource])
-# The tests of a program that FILTER takes, as one entry of ctest called NAME (PROGRAM without _test), or as `n` entries
-# of like many tests, NAME.0 and so on, that run at the same time. Starting a program for each case would take longer than the
+# cloze_add_gtest(PROGRAM LABELS label [NAME name] [SHARDS n] [FILTER filter] [ENVIRONMENT A=b])
+# The tests of a program that FILTER takes, as one entry of ctest called NAME (PROGRAM without _test), or shared out to n
+# entries, NAME.0 and so on, that may run at the same time. Starting a program for each case would take longer than the
 # cases do. Each entry has a folder for its temporary files, and leaves the result of each case in gtest/NAME.xml, which
 # scripts/count_tests reads.
 function(cloze_add_gtest program)
-  cmake_parse_arguments(TEST "" "NAME;SHARDS;FILTER;LOCK" "LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(TEST "" "NAME;SHARDS;FILTER" "LABELS;ENVIRONMENT" ${ARGN})
   if(NOT TEST_NAME)
     string(REGEX REPLACE "_test$" "" TEST_NAME ${program})
   endif()
@@ -109,7 +109,7 @@ function(cloze_add_gtest program)
     set(temporary ${PROJECT_BINARY_DIR}/tmp/${name})
     file(MAKE_DIRECTORY ${temporary})
     add_test(NAME ${name} COMMAND ${program} --gtest_brief=1 --gtest_output=xml:${PROJECT_BINARY_DIR}/gtest/${name}.xml)
-    set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" RESOURCE_LOCK "${TEST_LOCK}"
+    set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}"
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${TEST_SHARDS};GTEST_SHARD_INDEX=${shard};TEST_TMPDIR=${temporary}/;${TEST_ENVIRONMENT}")
     if(TEST_FILTER)
       set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=${TEST_FILTER}")
@@ -117,14 +117,14 @@ function(cloze_add_gtest program)
   endforeach()
 endfunction()
 
-# cloze_room_test(NAME SOURCES a_test.cc LINKS ... [SHARDS n] [ALONE filter] [PRECOMPILES <a.h>])
-# ALONE takes the tests that measure their own process, for which nothing else may have run in it before.
-# The room's unit tests, one program per room, called NAME_test.
+# cloze_room_test(NAME SOURCES a_test.cc LINKS ... [ALONE filter] [PRECOMPILES <a.h>])
+# The room's unit tests, one program per room, called NAME_test. Tests that ALONE takes measure their own process, in which
+# nothing else may have run before: they are an entry of their own, NAME_alone.
 function(cloze_room_test name)
   if(NOT CLOZE_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ROOM "" "SHARDS;ALONE" "SOURCES;LINKS;PRECOMPILES" ${ARGN})
+  cmake_parse_arguments(ROOM "" "ALONE" "SOURCES;LINKS;PRECOMPILES" ${ARGN})
   add_executable(${name}_test ${ROOM_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${ROOM_LINKS} GTest::gtest GTest::gtest_main)
   cloze_compile_as_test(${name}_test ${ROOM_PRECOMPILES})
@@ -132,5 +132,5 @@ function(cloze_room_test name)
     cloze_add_gtest(${name}_test NAME ${name}_alone LABELS ${name} FILTER ${ROOM_ALONE})
     set(others FILTER -${ROOM_ALONE})
   endif()
-  cloze_add_gtest(${name}_test LABELS ${name} SHARDS ${ROOM_SHARDS} ${others})
+  cloze_add_gtest(${name}_test LABELS ${name} ${others})
 endfunction()

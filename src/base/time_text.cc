@@ -8,7 +8,7 @@
 namespace cloze {
 namespace {
 
-// 0.0042 → "0.00420", 12.34 → "12.3", 123.4 → "123"
+// 12.34 → "12.3", 123.4 → "123"; at most three decimals: 0.0042 → "0.004"
 std::string three_digits(double number) {
   const int decimals = number >= 99.95 ? 0 : number >= 9.995 ? 1 : number >= 0.9995 ? 2 : 3;
   return fmt::format("{:.{}f}", number, decimals);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/whole_number.h"
+#include "checkpoints/hugging_face_tokenizer.h"
 #include "formats/json.h"
 
 namespace cloze::checkpoints {
@@ -11,14 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using formats::Json;
-
-// An empty object where there is no such file.
-Json object_in(const fs::path& file) {
-  if (!fs::exists(file)) return Json::object();
-  Json object = formats::read_json_file(file);
-  if (!object.is_object()) throw_user_error("{}: not a JSON object", file.string());
-  return object;
-}
 
 std::string content_of(const Json& token) {
   return token.is_object() ? token.value("content", Json()).dump() : token.dump();

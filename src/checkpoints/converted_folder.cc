@@ -176,7 +176,8 @@ std::vector<TextFile> hugging_face_files(const ConvertedModel& model,
 
 std::vector<TextFile> tensorflow_files(const ConvertedModel& model, bool for_graphcore,
                                        bool use_qkv_split, std::vector<std::string>& notes) {
-  formats::Json config = formats::Json::parse(google_config_text(model.config));
+  auto config = formats::Json::parse(google_config_text(model.config))
+                    .get<std::map<std::string, formats::Json>>();  // alphabetical, as theirs
   if (for_graphcore) {
     config["use_qkv_split"] = use_qkv_split;
     config["use_qkv_bias"] = model.config.use_qkv_bias;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "base/error.h"
@@ -199,7 +200,7 @@ std::string hugging_face_config_text(const BertConfig& config, const BertHead& h
 }
 
 std::string google_config_text(const BertConfig& config) {
-  formats::Json text;  // in alphabetical order, as theirs
+  std::map<std::string, formats::Json> text;  // in alphabetical order, as theirs
   for (const BertField& field : models::bert_fields()) {
     const bool is_plain =
         field.kind != FieldKind::kSwitch && (field.kind != FieldKind::kVariant || config.groupbert);

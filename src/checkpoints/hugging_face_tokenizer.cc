@@ -54,7 +54,7 @@ Json post_processor(const text::Vocabulary& vocabulary) {
           {"special_tokens", std::move(specials)}};
 }
 
-// Written by hand: one object of 30 thousand keys is slow to build in an Json.
+// Written as text: the vocabulary has 30 thousand keys, which need not all become Json values.
 std::string vocabulary_object(const text::Vocabulary& vocabulary) {
   std::string text;
   for (const std::string& token : vocabulary.tokens()) {
@@ -72,17 +72,9 @@ Json special_tokens_map() {
           {"mask_token", text::kMaskToken}};
 }
 
-// The object in a file, empty where there is none.
-formats::Json object_in(const std::filesystem::path& file) {
-  if (!std::filesystem::exists(file)) return formats::Json::object();
-  formats::Json json = formats::read_json_file(file);
-  if (!json.is_object()) throw_user_error("{}: not a JSON object", file.string());
-  return json;
-}
-
 // In a JSON object of the folder; nothing where it does not say.
 std::optional<formats::Json> tokenizer_class_of(const std::filesystem::path& folder,
-                                                 const char* name) {
+                                                const char* name) {
   if (folder.empty()) return std::nullopt;
   const formats::Json json = object_in(folder / name);
   const auto found = json.find("tokenizer_class");
@@ -101,6 +93,13 @@ bool is_among(std::span<const std::string_view> names, const formats::Json& name
 }
 
 }  // namespace
+
+formats::Json object_in(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return formats::Json::object();
+  formats::Json json = formats::read_json_file(file);
+  if (!json.is_object()) throw_user_error("{}: not a JSON object", file.string());
+  return json;
+}
 
 formats::Json single_template() {
   return {special_token(text::kClsToken, 0), sequence("A", 0), special_token(text::kSepToken, 0)};

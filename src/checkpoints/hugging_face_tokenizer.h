@@ -48,6 +48,9 @@ formats::Json pair_template();                  // [CLS] A [SEP] B [SEP], the se
 // is neither true nor false.
 text::StatedRules read_stated_rules(const std::filesystem::path& file);
 
+// The object in a JSON file, empty where there is no such file. UserError for another value.
+formats::Json object_in(const std::filesystem::path& file);
+
 // Whether that file names a class that leaves everything to tokenizer.json.
 bool tokenizer_json_rules(const std::filesystem::path& folder);
 

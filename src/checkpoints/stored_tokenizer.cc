@@ -47,8 +47,8 @@ std::string rules_text(const text::TokenizerOptions& options) {
                      options.strips_accents(), options.tokenize_chinese_chars);
 }
 
-// Of what no file says, the guess. A file that says do_lower_case also says what strip_accents is
-// when it does not name it: the same.
+// The rules that a file states, and a guess of the others. A file that states do_lower_case but not
+// strip_accents states the same for both.
 text::TokenizerOptions completed(const text::StatedRules& stated,
                                  const text::Vocabulary& vocabulary) {
   if (stated.lower_case) return stated.over({});

@@ -14,7 +14,7 @@
 
 namespace cloze::cli {
 
-// What a command does, and a command line that does it, as one would type it.
+// The help says what a command does; the example is a command line of it, as one would type it.
 struct CommandText {
   std::string help;
   std::string example;

@@ -109,6 +109,14 @@ bool is_given(const std::string& named, const Paths& paths) {
   });
 }
 
+[[noreturn]] void throw_not_found(const ForeignFile& line, std::string_view key,
+                                  const std::string& named) {
+  throw_user_error(
+      "{}: {} is {}, which is neither in the current folder nor beside that file; put it there, or "
+      "name it first: ITS_PATH,{}",
+      line.path, key, named, line.path);
+}
+
 // Adds what the line itself does not set.
 void read_named(ForeignFile& line, const std::string& key, const std::filesystem::path& place) {
   for (auto& [name, value] : read(place).values) line.values.try_emplace(name, value);
@@ -127,12 +135,7 @@ void read_named_config(ForeignFile& line, const Paths& paths) {
     return;
   }
   const std::filesystem::path place = place_of(named, line.path);
-  if (place.empty()) {
-    throw_user_error(
-        "{}: config is {}, which is neither in the current folder nor beside that file; put it "
-        "there, or name it first: ITS_PATH,{}",
-        line.path, named, line.path);
-  }
+  if (place.empty()) throw_not_found(line, "config", named);
   read_named(line, "config", place);
 }
 
@@ -146,10 +149,7 @@ void read_named_sizes(ForeignFile& line, const Paths& paths) {
   const std::filesystem::path place = place_of(named, line.path);
   if (!place.empty()) return read_named(line, "config_file", place);
   if (is_given(named, paths) || std::filesystem::path(named).filename() == kOfBertLarge) return;
-  throw_user_error(
-      "{}: config_file is {}, which is neither in the current folder nor beside that file; put it "
-      "there, or name it first: ITS_PATH,{}",
-      line.path, named, line.path);
+  throw_not_found(line, "config_file", named);
 }
 
 // poprun decides how many replicas there are, whatever the programs' files say.

@@ -26,9 +26,9 @@ struct ForeignFile {
 };
 
 // Of several files a later one overrides an earlier one. A file that a command line names by config
-// is read as well: from the current folder, or from that of the command line's file. So are sizes
-// that config_file or config_name names. UserError that names file and place, and for a model that
-// is not a BERT.
+// is read as well: from the current folder, or from that of the command line's file. So are the
+// sizes that config_file names. UserError that names file and place, and for a model that is not a
+// BERT.
 ForeignFile read_foreign_files(const std::vector<std::filesystem::path>& paths);
 
 // An object's values with the keys of nested objects joined by dots, unless a system has the object

@@ -91,7 +91,8 @@ class Conversion {
   std::vector<std::string> defaults_, pointed_, remarks_, refused_, planned_, unknown_;
 };
 
-// LAMB's join_qkv, of a system that keeps query, key and value as one tensor unless this key is true.
+// Sets LAMB's join_qkv for a system that keeps query, key and value as one tensor unless this key
+// is true.
 void set_join(Conversion& conversion, const std::string& split_key);
 
 // `value` as a positive whole number; UserError that names the key otherwise.

@@ -287,7 +287,7 @@ const ForeignSystem& tensorflow1() {
                    {"max_to_keep", 5},
                    {"steps_per_ckpts", 256}},
       .meanings = {{"hidden_act", "gelu", "gelu_new"}},
-      // Keys that say how its processor runs a graph: each of its files has most of them.
+      // Keys that are no options of ours, nearly all about how its processor runs a graph.
       .marks = {"partials_type", "available_memory_proportion", "variable_offloading",
                 "no_outlining", "matmul_serialize_factor", "enable_recomputation",
                 "stochastic_rounding", "fp_exceptions", "use_qkv_split"},

@@ -1,5 +1,4 @@
 #include "data/sample_corpus.h"
-#include "formats/json.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +8,7 @@
 
 #include "base/error.h"
 #include "data/sample_world.h"
+#include "formats/json.h"
 #include "platform/files/file.h"
 
 namespace cloze::data {

@@ -1,5 +1,4 @@
 #include "data/sample_squad.h"
-#include "formats/json.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "formats/json.h"
 #include "platform/files/file.h"
 
 namespace cloze::data {

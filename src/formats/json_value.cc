@@ -12,7 +12,7 @@ namespace {
 // Below this many members a search from the first to the last is faster.
 constexpr size_t kIndexedMembers = 16;
 
-// What two integers, or an integer and a double, have in common is their value.
+// Numbers are equal when their values are, whether they are integers or doubles.
 bool equal_numbers(const Json& left, const Json& right) {
   if (left.is_number_float() || right.is_number_float()) {
     return left.get<double>() == right.get<double>();

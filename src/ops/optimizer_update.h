@@ -29,7 +29,8 @@
 //                checked.
 //     |w|, |u| = sqrt(sum over norms of the squares);  ratio and w as lamb's
 // Source: You et al., arXiv 1904.00962; Loshchilov, Hutter, arXiv 1711.05101 (as
-// torch.optim.AdamW). What is left out of decay and adaptation: graph/graph.h. Defaults:
+// torch.optim.AdamW). What is left out of decay and adaptation: optim/parameter_rules.h.
+// Defaults:
 // graphcore/examples nlp/bert/tensorflow1 (optim/optimizer.cc).
 #pragma once
 

@@ -109,8 +109,8 @@ std::string_view head_name(models::HeadKind head) {
   return "pre-training";
 }
 
-// What its file or folder is called, without the folders above it, which are not for everyone to
-// see. A checkpoint is called by its run as well: "run/checkpoint-10".
+// The name of its file or folder, without the folders above, which are not for everyone to see. A
+// checkpoint is called by its run as well: "run/checkpoint-10".
 std::string name_of(const std::filesystem::path& path) {
   const std::filesystem::path whole = std::filesystem::weakly_canonical(path);
   const std::string name = whole.filename().string();

@@ -41,7 +41,7 @@ std::vector<Example> known_examples(const std::string& path) {
   return {};
 }
 
-// What a file that fine-tuning wrote, or anyone, says; a file of another form says nothing.
+// The example in a file, which fine-tuning or a user wrote; none where it has another form.
 std::optional<Example> stored_example(const fs::path& file, const Endpoint& endpoint) {
   std::error_code unknown;
   if (!fs::is_regular_file(file, unknown)) return std::nullopt;

@@ -4,7 +4,7 @@
 //   GET  /metrics  counts, for Prometheus         GET /model    the model and the limits
 //   POST /answer, /classify, /fill                as far as the model has the head for it
 //
-// The reply of the model to one input, or the list of them, also has {"model": its name}.
+// A reply to one input, and a reply to a list of inputs, also has {"model": the model's name}.
 // Errors are {"error": "..."} with a status; the message names the thing, the value and the next
 // step. Thread-safe.
 #pragma once

@@ -9,6 +9,7 @@ namespace cloze::text {
 
 constexpr bool is_ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 constexpr bool is_ascii_upper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Without the ASCII white space around it.
 inline std::string_view trim_ascii(std::string_view text) {

@@ -1,6 +1,9 @@
 #include "text/cut_count.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
 
 #include "text/python_string.h"
 #include "text/utf8.h"
@@ -58,11 +61,11 @@ void CutCount::add(std::string_view text) {
 double CutCount::unknown_share() const { return share_of(unknown_, tokens_); }
 double CutCount::stripped_share() const { return share_of(stripped_characters_, characters_); }
 
-std::vector<CountedCause> CutCount::first_of(const std::map<std::string, int64_t>& counts,
-                                             size_t most) {
-  std::vector<CountedCause> sorted;
+std::vector<CountedText> CutCount::first_of(const std::map<std::string, int64_t>& counts,
+                                            size_t most) {
+  std::vector<CountedText> sorted;
   for (const auto& [text, count] : counts) sorted.push_back({text, count});
-  std::ranges::stable_sort(sorted, std::greater(), &CountedCause::count);
+  std::ranges::stable_sort(sorted, std::greater(), &CountedText::count);
   sorted.resize(std::min(most, sorted.size()));
   return sorted;
 }

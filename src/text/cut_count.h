@@ -1,8 +1,8 @@
 // What is lost when texts are cut into tokens, and why: words that become [UNK], and accents and
 // vowel signs that are stripped.
 //
-// A cause of [UNK] is a character that the vocabulary does not have, else the word itself when its
-// characters are there, but not in this order, or when it is longer than WordPiece looks at.
+// A cause of [UNK] is a character that the vocabulary does not have, else the word itself, which no
+// pieces of the vocabulary make up, or which is longer than WordPiece looks at.
 // A character counts as stripped when it is shorter without its marks, or is a mark. White space is
 // no character here.
 #pragma once
@@ -15,14 +15,10 @@
 #include <vector>
 
 #include "text/basic_tokenizer.h"
+#include "text/counted_text.h"
 #include "text/tokenizer.h"
 
 namespace cloze::text {
-
-struct CountedCause {
-  std::string text;
-  int64_t count = 0;
-};
 
 class CutCount {
  public:
@@ -36,19 +32,19 @@ class CutCount {
   double unknown_share() const;
   double stripped_share() const;  // of the characters
   // The most frequent first.
-  std::vector<CountedCause> causes(size_t most) const { return first_of(causes_, most); }
-  std::vector<CountedCause> stripped(size_t most) const { return first_of(stripped_, most); }
+  std::vector<CountedText> causes(size_t most) const { return first_of(causes_, most); }
+  std::vector<CountedText> stripped(size_t most) const { return first_of(stripped_, most); }
 
  private:
-  static std::vector<CountedCause> first_of(const std::map<std::string, int64_t>& counts,
-                                            size_t most);
+  static std::vector<CountedText> first_of(const std::map<std::string, int64_t>& counts,
+                                           size_t most);
   std::string cause_of(std::string_view word);
   bool is_unknown(std::string_view character);
   bool loses_marks(std::string_view character) const;
   void count_stripped(std::string_view text);
 
   const Tokenizer& tokenizer_;
-  BasicTokenizer keeping_;  // the tokenizer's rules, but that it keeps accents
+  BasicTokenizer keeping_;  // the tokenizer's rules, with accents kept
   BasicTokenizer stripping_;
   std::unordered_map<std::string, bool> is_unknown_;
   std::unordered_map<char32_t, bool> loses_marks_;

@@ -32,8 +32,6 @@ size_t length_of(const Marks& marks, std::string_view text, size_t at) {
   return 0;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 size_t skip_openers(std::string_view text, size_t at) {
   while (at < text.size()) {
     size_t bytes = length_of(kOpeners, text, at);
@@ -135,7 +133,7 @@ bool can_begin_sentence(std::string_view text, size_t at) {
   if (text[at] == '"' || text[at] == '\'' || text[at] == '(' || text[at] == '[') return true;
   at = skip_openers(text, at);
   if (at == text.size()) return false;
-  if (is_digit(text[at]) || text[at] == '$' || text[at] == '#') return true;
+  if (is_ascii_digit(text[at]) || text[at] == '$' || text[at] == '#') return true;
   const DecodedCodePoint first = decode_utf8(text, at);
   if (first.code_point < 0x80) return is_upper_letter(first.code_point);
   return !is_lower_letter(first.code_point);

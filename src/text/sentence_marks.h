@@ -28,10 +28,11 @@ size_t spaced_stop_length(std::string_view text, size_t at);
 size_t full_stop_length(std::string_view text, size_t at);
 size_t stop_length(std::string_view text, size_t at);
 
-// What closes a quotation or a bracket right after a stop: after a full stop, “ and « open one.
+// Marks that close a quotation or a bracket right after a stop. “ and « do so only after one of
+// kSpacedStops: after one of kFullStops they open the next quotation.
 size_t closer_length(std::string_view text, size_t at);
 size_t closer_after_spaced_stop_length(std::string_view text, size_t at);
-// " ” » ›, also where a space stands before them.
+// The closing quotes that a space may separate from the stop: " ” » ›
 size_t closing_quote_length(std::string_view text, size_t at);
 // 」 and 』, after which a Japanese sentence goes on: 「はい。」と言った。
 size_t japanese_closer_length(std::string_view text, size_t at);
@@ -53,8 +54,9 @@ bool is_word_character(char32_t c);
 // "Goethe-Str.".
 std::string_view word_before(std::string_view text, size_t end);
 
-// Whether a sentence may begin at text[at]: with a letter that is not a small one, a digit, a sign
-// of money, or any of these after opening marks and dashes.
+// Whether a sentence may begin at text[at]: with " ' ( or [, whatever follows it; else, after any
+// opening marks and dashes, with a digit, $, #, a capital, or a character outside ASCII that is no
+// small letter.
 bool can_begin_sentence(std::string_view text, size_t at);
 
 // The word at text[at], after opening marks; empty where none is.

@@ -11,8 +11,8 @@
 namespace cloze::text {
 namespace {
 
-// In small letters, without the last full stop. Only those that are no word that could end a
-// sentence in another of these languages.
+// In small letters, without the last full stop. Few of them are words that could end a sentence in
+// another of these languages.
 constexpr auto kAbbreviations = std::to_array<std::string_view>(
     {// English
      "a.k.a", "al", "approx", "assoc", "aug", "ave", "b", "bros", "c", "ca", "co", "corp", "dec",
@@ -52,7 +52,7 @@ constexpr auto kTitles = std::to_array<std::string_view>(
      "gov",  "hon",  "i.e",  "lt",  "maj",  "messrs", "mr",   "mrs", "ms",  "mt",  "pres",
      "prof", "rep",  "rev",  "sen", "sgt",  "st",     "supt", "viz", "vs",  "डॉ"});
 
-// Months that a number with a full stop stands before, in German.
+// A number with a full stop before one of these is the day of a German date.
 constexpr auto kMonths = std::to_array<std::string_view>(
     {"Januar", "Jänner", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September",
      "Oktober", "November", "Dezember"});
@@ -62,12 +62,7 @@ bool contains_word(const Words& words, std::string_view word) {
   return std::ranges::find(words, word) != std::ranges::end(words);
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_number(std::string_view word) { return std::ranges::all_of(word, is_digit); }
-
-// At most as large as the ordinals that are written in digits every day.
-constexpr size_t kOrdinalDigits = 2;
+bool is_number(std::string_view word) { return std::ranges::all_of(word, is_ascii_digit); }
 
 // "J", "А", "z" and, of a script without small and large letters, Arabic's "ز".
 bool is_one_letter(std::string_view word) {
@@ -82,7 +77,7 @@ bool is_initial(std::string_view word) {
 
 bool has_inner_stop(std::string_view word) {
   const size_t stop = word.find('.');
-  return stop != std::string_view::npos && !word.ends_with('.') && !is_digit(word.back());
+  return stop != std::string_view::npos && !word.ends_with('.') && !is_ascii_digit(word.back());
 }
 
 // Where a part of a text ends in it.
@@ -289,11 +284,12 @@ bool SentenceSplitter::stop_belongs_to_word(std::string_view word, std::string_v
   if (word.empty()) return false;
   const std::string small = python_lower(word);
   if (contains_word(kTitles, small)) return true;
-  if (contains_word(kNumberedAbbreviations, small) && is_digit(paragraph[next])) return true;
+  if (contains_word(kNumberedAbbreviations, small) && is_ascii_digit(paragraph[next])) return true;
   const std::string_view following = word_at(paragraph, next);
   const bool is_opener = openers_.contains(following);
   if (is_number(word)) {
-    if (word.size() > kOrdinalDigits || following.empty() || is_digit(following[0])) return false;
+    if (word.size() > kOrdinalDigits || following.empty() || is_ascii_digit(following[0]))
+      return false;
     return contains_word(kMonths, following) || (has_ordinals_ && !is_opener);
   }
   const bool is_before_initial = !following.empty() && is_one_letter(following) &&

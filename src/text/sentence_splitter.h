@@ -1,16 +1,16 @@
 // Splits a paragraph into sentences, by rule and by what the text itself has shown.
 //
 // A sentence ends at a run of . ! ? … with the quotes and brackets that close after it, when white
-// space follows and then something that can begin a sentence: a letter that is not a small one, a
-// digit, or one of these after an opening quote, bracket or dash. A lone full stop does not end one
-// after
+// space follows and then something that can begin a sentence (can_begin_sentence() of
+// sentence_marks.h). A lone full stop does not end one after
 //   a title                 Mr. Dr. St. e.g. cf.
 //   an abbreviation         Inc. bzw. г. (some only before a digit: No. 5, p. 12)
 //   an initial              J. Smith, А. С. Пушкин, z. B.
 //   letters with stops      U.S. Navy, J.-C.
-//   an ordinal              am 3. Oktober, where the text has shown that it writes them so
-// unless, for all but titles, a word follows that often opens a sentence (The, In, Der); nor when
-// nothing with a letter stands before it (1. 2. (...)).
+//   an ordinal              am 3. Oktober; before other words than months (im 3. Stock) only where
+//                           the text has shown that it writes them so
+// unless, for all but titles, a word follows that often opens a sentence (The, In, Der). No stop
+// ends a sentence that has no letter yet (1. 2. (...)).
 // The stops of Arabic, Urdu and Armenian end a sentence when white space follows; those of Chinese
 // and Japanese, the dandas of India, the stops of Tibetan, Burmese, Ethiopic and Khmer whatever
 // follows, except after a Japanese quotation that the sentence continues; so do ! and ? before a

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "text/ascii.h"
 #include "text/python_string.h"
 #include "text/sentence_marks.h"
 #include "text/utf8.h"
@@ -14,11 +15,8 @@ constexpr double kLeastScore = 0.3;
 constexpr double kMostOpenersAfterAbbreviation = 0.3;
 constexpr int64_t kLeastOccurrences = 3;
 constexpr size_t kMostOpeners = 256;
-constexpr size_t kOrdinalDigits = 2;
 constexpr int64_t kLeastOrdinals = 8;
 constexpr double kLeastShareOfOrdinals = 0.7;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool begins_upper(std::string_view word) {
   return !word.empty() && is_upper_letter(decode_utf8(word, 0).code_point);
@@ -27,7 +25,7 @@ bool begins_lower(std::string_view word) {
   return !word.empty() && is_lower_letter(decode_utf8(word, 0).code_point);
 }
 bool is_short_number(std::string_view word) {
-  return word.size() <= kOrdinalDigits && std::ranges::all_of(word, is_digit);
+  return word.size() <= kOrdinalDigits && std::ranges::all_of(word, is_ascii_digit);
 }
 
 // The end of the word that begins at `begin`: with inner stops and apostrophes.
@@ -108,7 +106,8 @@ bool StopHabitLearner::is_opener(uint32_t id) const {
   return written_small > words_[id].occurrences - words_[id].opening;
 }
 
-// Hardly a part of names: the U.S. Government does not begin a sentence.
+// A word that is often capitalised inside sentences may be a part of names: after "U.S.",
+// "Government" does not show that a sentence begins.
 bool StopHabitLearner::is_capitalised_to_open(const Word& word) {
   return word.opening >= 3 * (word.occurrences - word.opening);
 }
@@ -129,7 +128,7 @@ std::unordered_map<std::string, StopHabitLearner::Abbreviation> StopHabitLearner
   std::unordered_map<std::string, Abbreviation> candidates;
   for (size_t id = 0; id < words_.size(); ++id) {
     if (words_[id].stopped == 0 || !is_valid_utf8(names_[id])) continue;
-    if (std::ranges::any_of(names_[id], is_digit)) continue;
+    if (std::ranges::any_of(names_[id], is_ascii_digit)) continue;
     if (begins_upper(names_[id]) || begins_lower(names_[id])) {
       candidates[python_lower(names_[id])];
     }

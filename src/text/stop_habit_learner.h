@@ -7,10 +7,12 @@
 //   2 (log of the likelihood of k in k + m under p = 0.99 - the same under p = S / N)
 //     exp(-L) (1 + inner stops) / L^m
 //
-// and a word with at least 0.3 is one where at most 3 of 10 capitalised words that follow it are
-// openers. A word is an opener when it is written with a small letter more often than with a
-// capital one that no stop explains. Both are counted with at least 3 occurrences. Words of scripts
-// without small and large letters give no such sign, and are left alone.
+// and a word that scores at least 0.3 is an abbreviation if at most 3 of 10 capitalised words that
+// follow it are openers. A word is an opener when it is written with a small letter more often than
+// with a capital one that no stop explains. An abbreviation must have borne a stop, and have been
+// followed by a capitalised word, 3 times; an opener that is learned must have opened 3 sentences,
+// and at least 3 of 4 of its occurrences must open one. Words of scripts without small and large
+// letters give no such sign, and are left alone.
 // Stops after numbers of one or two digits make ordinals when at least 7 of 10 of the words that
 // follow (8 or more) are no openers.
 //
@@ -44,7 +46,6 @@ class StopHabitLearner {
     using is_transparent = void;
     size_t operator()(std::string_view word) const { return std::hash<std::string_view>()(word); }
   };
-  using Counts = std::unordered_map<std::string, int64_t, Hash, std::equal_to<>>;
   struct Abbreviation {
     int64_t occurrences = 0;
     int64_t stopped = 0;

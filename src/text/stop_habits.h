@@ -2,10 +2,14 @@
 // sentences. stop_habit_learner.h learns it; sentence_splitter.h uses it; token stores keep it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace cloze::text {
+
+// Numbers with more digits are never taken for ordinals.
+inline constexpr size_t kOrdinalDigits = 2;
 
 struct StopHabits {
   std::vector<std::string> abbreviations;  // small letters, without the last stop; sorted

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "text/counted_text.h"
 #include "text/tokenizer.h"
 #include "text/vocabulary.h"
 
@@ -26,11 +27,6 @@ struct VocabularyTrainerOptions {
   int32_t size = 30522;                // tokens at most, specials included
   int64_t min_frequency = 2;           // of a pair that is merged
   double character_coverage = 0.9995;  // share of the characters, counted as often as they occur
-};
-
-struct CountedText {
-  std::string text;
-  int64_t count = 0;
 };
 
 struct TrainedVocabulary {
@@ -44,7 +40,7 @@ class VocabularyTrainer {
   explicit VocabularyTrainer(VocabularyTrainerOptions options);
 
   void add_text(std::string_view text);
-  // What another trainer with the same options has counted.
+  // Adds what another trainer with the same options has counted.
   void add_counts(const VocabularyTrainer& other);
 
   // UserError when there were no words, or when the alphabet alone exceeds the size.

@@ -51,12 +51,10 @@ constexpr Replacement kReplacements[] = {{"'", "'"},     {"emdash", "—"},     
                                          {"mdash", "—"}, {"nbsp", " "},           {"ndash", "–"},
                                          {"snd", " – "}, {"spaced ndash", " – "}, {"spnd", " – "}};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // "disp" and "1", but not what stands before a sign of equality in prose.
 bool is_argument_name(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '-';
+    return (c >= 'a' && c <= 'z') || is_ascii_digit(c) || c == '_' || c == '-';
   });
 }
 
@@ -74,7 +72,7 @@ std::vector<std::string_view> numbered_arguments(std::string_view content) {
     const std::string_view name = trim_ascii(part.substr(0, sign));
     if (sign == kNone || !is_argument_name(name)) {
       place(next++, part);
-    } else if (name.size() == 1 && is_digit(name[0]) && name[0] != '0') {
+    } else if (name.size() == 1 && is_ascii_digit(name[0]) && name[0] != '0') {
       place(static_cast<size_t>(name[0] - '0'), trim_ascii(part.substr(sign + 1)));
     }
   }
@@ -98,7 +96,7 @@ std::string measure_of(const std::vector<std::string_view>& arguments) {
   text += fmt::format(" {}", argument(i));
   const std::string_view second = argument(i + 1), unit = argument(i + 2);
   const bool is_compound =
-      !second.empty() && is_digit(second[0]) && !unit.empty() && !is_digit(unit[0]);
+      !second.empty() && is_ascii_digit(second[0]) && !unit.empty() && !is_ascii_digit(unit[0]);
   return is_compound ? text + fmt::format(" {} {}", second, unit) : text;
 }
 
@@ -144,9 +142,10 @@ std::string_view shown_variant(std::string_view content) {
     const std::string_view part = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const size_t colon = part.find(':');
-    if (!is_variant_name(trim_ascii(part.substr(0, colon)))) continue;
+    const std::string_view name = trim_ascii(part.substr(0, colon));
+    if (!is_variant_name(name)) continue;
     const std::string_view text = trim_ascii(part.substr(colon + 1));
-    if (contains(kPreferredVariants, trim_ascii(part.substr(0, colon)))) return text;
+    if (contains(kPreferredVariants, name)) return text;
     if (is_first) first = text;
   }
   return trim_ascii(first);

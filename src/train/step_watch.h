@@ -19,8 +19,8 @@
 // it does not hide the next one.
 //
 // A loss is high when it is more than a tenth above what it would be before the first update
-// (models::untrained_loss): even guesses would be better. One that is high for kHighLossSteps steps
-// in a row is told or ends the run. This needs no earlier losses, and a slow rise does not hide
+// (models::untrained_loss): even guesses would be better. A loss that is high for kHighLossSteps
+// steps in a row is reported, or ends the run. This needs no earlier losses, and a slow rise does not hide
 // from it. The steps that led there were good ones, so there is nothing to skip, and going back
 // would lead there again.
 // Source: 6 deviations over 128 steps, at least half of them: OLMo-core, SkipStepOptimizer; going

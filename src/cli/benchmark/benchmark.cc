@@ -244,7 +244,7 @@ void run_one(BenchmarkRun run, const fs::path& folder, const Options& o) {
   print_training(folder, run.command);
 }
 
-// Those of the folder that one works in, where it has some.
+// The folder configs where one works, if it has benchmarks; else the one that comes with cloze.
 fs::path default_configs() {
   const fs::path here = "configs";
   return fs::exists(here / "benchmarks.yml") ? here : shipped_folder().value_or(here);

@@ -21,16 +21,8 @@ text::CutCount counted(const data::TextSample& sample, const text::Tokenizer& to
   return count;
 }
 
-// "北 (12), x (3)"
-std::string listed(const std::vector<text::CountedCause>& causes) {
-  std::string list;
-  for (const text::CountedCause& cause : causes) {
-    list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", cause.text, cause.count);
-  }
-  return list;
-}
-
-// The option that makes fewer than half of these tokens unknown, and how many it leaves.
+// Says which option leaves fewer than half as many unknown tokens, and what share that is; nothing
+// when none does.
 std::optional<std::string> better_rule(const data::TextSample& sample,
                                        const text::Tokenizer& tokenizer, int64_t unknown) {
   const text::TokenizerOptions& rules = tokenizer.options();
@@ -66,14 +58,6 @@ void say_stripped(const text::CutCount& count) {
       percent, listed(count.stripped(kShownCauses)));
 }
 
-}  // namespace
-
-void add_unknown_limit(OptionTable& table, double& max_unknown_percent) {
-  table.add("max_unknown_tokens", &max_unknown_percent,
-            "Refuse text when more than this percentage of its tokens is [UNK]",
-            {.minimum = 0, .maximum = 100});
-}
-
 void report_cut(const data::TextSample& sample, const text::Tokenizer& tokenizer,
                 double max_unknown_percent) {
   const text::CutCount count = counted(sample, tokenizer);
@@ -96,8 +80,31 @@ void report_cut(const data::TextSample& sample, const text::Tokenizer& tokenizer
   say_stripped(count);
 }
 
+}  // namespace
+
+std::string listed(std::span<const text::CountedText> texts) {
+  std::string list;
+  for (const text::CountedText& counted : texts) {
+    list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", counted.text, counted.count);
+  }
+  return list;
+}
+
+void add_unknown_limit(OptionTable& table, double& max_unknown_percent) {
+  table.add("max_unknown_tokens", &max_unknown_percent,
+            "Refuse text when more than this percentage of its tokens is [UNK]",
+            {.minimum = 0, .maximum = 100});
+}
+
+data::TextExamination cut_report(data::TextFormat format, const text::Tokenizer& tokenizer,
+                                 double max_unknown_percent) {
+  return [format, &tokenizer, max_unknown_percent](const std::vector<data::TextSource>& sources) {
+    report_cut(data::sample_of(sources, format), tokenizer, max_unknown_percent);
+  };
+}
+
 void report_stripped(const data::TextSample& sample, const text::Tokenizer& tokenizer) {
-  say_stripped(counted(sample, tokenizer));
+  if (tokenizer.options().strips_accents()) say_stripped(counted(sample, tokenizer));
 }
 
 }  // namespace cloze::cli

@@ -146,9 +146,7 @@ std::string describe_tokenising(const data::CreationProgress& progress, double s
 data::TokenStoreBuilt build_with_display(data::TokenStoreOptions options,
                                          const text::Tokenizer& tokenizer,
                                          double max_unknown_percent) {
-  options.examine = [&](const std::vector<data::TextSource>& sources) {
-    report_cut(data::sample_of(sources, options.format), tokenizer, max_unknown_percent);
-  };
+  options.examine = cut_report(options.format, tokenizer, max_unknown_percent);
   data::CreationProgress progress;
   progress.notice = [](const std::string& notice) { say("note: {}\n", notice); };
   const WorkDisplay display([&](double seconds) { return describe_tokenising(progress, seconds); });

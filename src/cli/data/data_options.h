@@ -40,8 +40,9 @@ void add_rule_options(OptionTable& table, text::StatedRules& rules);
 Option profile_option(text::Profile& profile);
 Option threads_option(int& threads);  // of work whose output does not depend on it
 
-// By the rules that come with the vocabulary, unless flags state others; says its notes. UserError
-// for lower-casing with a vocabulary that has capitals.
+// A tokenizer with the rules that come with the vocabulary, except where flags state others. Says
+// the notes of the vocabulary's files. UserError for lower-casing with a vocabulary that has
+// capitals, unless its files state that.
 text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& default_profile);
 
 // train_files: for platform::expand_paths(), or a token store.

@@ -71,10 +71,8 @@ void run(Options& options, OptionTable& table) {
   const text::Tokenizer tokenizer =
       make_tokenizer(options.tokenizer, records.google_compatible ? "google" : "hf");
 
-  records.input.examine = [&](const std::vector<data::TextSource>& sources) {
-    report_cut(data::sample_of(sources, records.input.format), tokenizer,
-               options.tokenizer.max_unknown_percent);
-  };
+  records.input.examine =
+      cut_report(records.input.format, tokenizer, options.tokenizer.max_unknown_percent);
   platform::install_stop_signals();
   const auto start = std::chrono::steady_clock::now();
   data::CreationProgress progress;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <filesystem>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct Options {
   data::TextSourceOptions source{.threads = platform::available_threads()};
   std::string output_file;
   bool cased = false;
-  text::StatedRules rules;  // but for lower_case, which cased decides
+  text::StatedRules rules;  // lower_case is decided by cased
   text::VocabularyTrainerOptions trainer;
 };
 
@@ -45,7 +46,7 @@ void write_files(const std::filesystem::path& file, const text::Vocabulary& voca
              rules.tokenize_chinese_chars);
 }
 
-// Rules without a vocabulary of their name belong to something else.
+// A file of rules without the vocabulary that it would belong to is something else's.
 void require_own_rules(const std::filesystem::path& file) {
   const std::filesystem::path rules_file = checkpoints::rules_file_of(file);
   if (std::filesystem::exists(file) || !std::filesystem::exists(rules_file)) return;
@@ -105,7 +106,7 @@ text::TrainedVocabulary train(const text::VocabularyTrainer& trainer, int64_t si
   return trainer.train([&](int64_t so_far) { tokens = so_far; });
 }
 
-// What of the text the vocabulary does not spell.
+// Prints which share of the text the vocabulary cannot spell, and why.
 void print_unknown(const text::TrainedVocabulary& trained, const text::VocabularyTrainer& trainer) {
   constexpr size_t kShown = 10;
   const int64_t words = trainer.num_words() + trainer.num_overlong();
@@ -113,12 +114,9 @@ void print_unknown(const text::TrainedVocabulary& trained, const text::Vocabular
              percent(trained.unknown_words + trainer.num_overlong(), words),
              trained.left_out.size(), trainer.num_overlong());
   if (trained.left_out.empty()) return;
-  std::string list;
-  for (size_t i = 0; i < std::min(kShown, trained.left_out.size()); ++i) {
-    list += fmt::format("{}{} ({})", i == 0 ? "" : ", ", trained.left_out[i].text,
-                        trained.left_out[i].count);
-  }
-  fmt::print("left out, most often: {}; --character-coverage 1 keeps all\n", list);
+  const std::span<const text::CountedText> left_out = trained.left_out;
+  fmt::print("left out, most often: {}; --character-coverage 1 keeps all\n",
+             listed(left_out.first(std::min(kShown, left_out.size()))));
 }
 
 void run(Options& options) {

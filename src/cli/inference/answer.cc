@@ -43,7 +43,8 @@ std::vector<tasks::QuestionAndContext> questions_of(const Options& options,
   if (is_file && is_text)
     throw_user_error("--context and --context-file both give the text; give one");
   if (!is_file && !is_text) {
-    throw_user_error("there is no text to answer from; give --context, --context-file or --input-file");
+    throw_user_error(
+        "there is no text to answer from; give --context, --context-file or --input-file");
   }
   std::string context = is_file ? platform::read_file(options.context_file) : options.context;
   note_invalid_utf8(options.question, "the question");

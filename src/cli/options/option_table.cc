@@ -131,8 +131,8 @@ void OptionTable::add_flag(CLI::App& command, Entry& entry) {
                    ->description(help_of(entry.option))
                    ->required(rules.is_required);
   if (!rules.is_positional) entry.flag->group(group);
-  const bool is_switch = std::holds_alternative<bool*>(target) ||
-                         std::holds_alternative<std::optional<bool>*>(target);
+  const bool is_switch =
+      std::holds_alternative<bool*>(target) || std::holds_alternative<std::optional<bool>*>(target);
   if (is_switch) entry.flag->expected(0, 1);
   if (rules.is_repeatable) {
     entry.flag->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);

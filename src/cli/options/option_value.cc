@@ -38,8 +38,8 @@ void check_range(const Context& context, double number) {
   if (maximum && number > *maximum) context.refuse(fmt::format("it must be at most {}", *maximum));
 }
 
-// What an option gives is computed with in f32, where a number too small is 0: "never", or no guard
-// at all. One that is too large is infinite there.
+// Options are computed with in f32. There a number that is too small is 0, which may mean "never"
+// or "no guard", and one that is too large is infinite.
 double number_in_f32(const Context& context, const Json& value) {
   constexpr double kLeast = std::numeric_limits<float>::min();
   constexpr double kMost = std::numeric_limits<float>::max();

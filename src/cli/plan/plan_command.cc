@@ -22,7 +22,7 @@ std::string threads_of(const PretrainOptions& options) {
   return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
 }
 
-// What a time is of that counts the useful FLOPs of a step, at the rate of the fastest product.
+// The source of a time that is a step's useful FLOPs at the rate of the fastest product.
 std::string products_alone(double flops_per_second, const std::string& threads) {
   return fmt::format(
       "matrix products alone, at {:.0f} GFLOP/s on {}; cloze plan --measure FILE times the other "

@@ -108,15 +108,12 @@ std::string StepProfile::outcome() {
 
 void StepProfile::finish() {
   executor_.set_profiling(false);
-  if (!is_cold()) {
-    steps_.erase(steps_.begin(), steps_.begin() + kWarmUpSteps);
-    skips_before_ = warm_.skips;
-  }
-  const size_t first = is_cold() ? 0 : warm_.first_span;
-  const std::span<const runtime::LaunchSpan> spans(executor_.spans().data() + first,
-                                                   num_spans_ - first);
+  const Begin begin = is_cold() ? Begin{.skips = skips_before_} : warm_;
+  if (!is_cold()) steps_.erase(steps_.begin(), steps_.begin() + kWarmUpSteps);
+  const std::span<const runtime::LaunchSpan> spans(executor_.spans().data() + begin.first_span,
+                                                   num_spans_ - begin.first_span);
   const plan::Program& program = largest_program(spans);
-  const int64_t skips = std::max<int64_t>(skips_ - skips_before_, 0);
+  const int64_t skips = std::max<int64_t>(skips_ - begin.skips, 0);
   Report report =
       make_report_(program, micro_batches_of(program, spans, std::ssize(steps_) + skips));
   report.measured = measured_seconds(report.program, spans, steps_);

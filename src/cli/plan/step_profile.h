@@ -59,7 +59,7 @@ class StepProfile {
   platform::AtomicFile trace_;
   int num_steps_ = 0;
   Begin warm_;                 // of the steps after kWarmUpSteps
-  int64_t skips_before_ = 0;   // steps of the run that were skipped before those measured
+  int64_t skips_before_ = 0;   // steps of the run that were skipped before the first
   int64_t skips_ = 0;          // and with them: the launches of these are among the spans
   size_t num_spans_ = 0;       // of the steps; what runs after them does not count
   std::vector<double> steps_;  // seconds, without waiting for data

@@ -80,9 +80,9 @@ StepSeconds measured_seconds(const plan::Program& program,
     by_launch[first[span.phase] + span.launch].push_back(span.seconds);
   }
   const size_t profiled_steps = by_launch.back().size();  // the last launch runs once a step
-  StepSeconds seconds{.source = steps.size() == 1 ? "measured: one step"
-                                                       : fmt::format("measured: medians of {} steps",
-                                                                     steps.size())};
+  StepSeconds seconds{.source = steps.size() == 1
+                                    ? "measured: one step"
+                                    : fmt::format("measured: medians of {} steps", steps.size())};
   for (std::vector<double>& values : by_launch) seconds.calls.push_back(median(std::move(values)));
   const double whole = std::accumulate(steps.begin(), steps.end(), 0.0);
   const auto runs = static_cast<double>(std::max<size_t>(profiled_steps, 1));

@@ -30,12 +30,12 @@
 namespace cloze::cli {
 namespace {
 
-// Files and folders that the run reads. What is gone of a run that goes on is none of them.
+// Files and folders that the run reads: not its text, where that is gone.
 std::vector<std::filesystem::path> inputs_of(const PretrainOptions& options) {
   std::vector<std::filesystem::path> inputs = {options.tokenizer.vocabulary_file};
-  for (const std::string& list :
-       {options.train_file, options.input_file, options.validation.files}) {
-    if (list.empty() || (list == options.input_file && is_text_gone(options))) continue;
+  const std::string text = is_text_gone(options) ? "" : options.input_file;
+  for (const std::string& list : {options.train_file, text, options.validation.files}) {
+    if (list.empty()) continue;
     std::ranges::move(platform::expand_paths_with_folders(list), std::back_inserter(inputs));
   }
   return inputs;

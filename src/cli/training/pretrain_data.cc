@@ -264,8 +264,8 @@ bool is_overridden(const OptionTable& table, const std::string& name) {
       [&](const char* data) { return precedence < precedence_of(table, data); });
 }
 
-// What the options say of a rule must be what the text was cut by, or will be. Calls
-// refuse(option, asked, there) for the first that is not.
+// A rule that the options state must be the one that the text was cut by, or will be. Calls
+// refuse(option, asked, there) for each that is not.
 template <typename Refuse>
 void check_rules(const PretrainOptions& options, const OptionTable& table,
                  const text::TokenizerOptions& there, const Refuse& refuse) {

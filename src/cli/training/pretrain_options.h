@@ -30,8 +30,8 @@ struct PretrainOptions : RunOptions {
   std::string task = "pretraining";
   std::string train_file;  // comma list of record files, folders, patterns; or a token store
   std::string input_file;  // text to train on instead: comma list of files, folders, patterns
-  data::TokenStoreOptions store;                    // of input_file; no folder: save_path/tokens
-  TokenizerFlags tokenizer;  // no vocabulary: the start model's, if any
+  data::TokenStoreOptions store;  // of input_file; no folder: save_path/tokens
+  TokenizerFlags tokenizer;       // no vocabulary: the start model's, if any
   bool generated_data = false;
   bool static_mask = false;
   data::RecordDatasetOptions records;

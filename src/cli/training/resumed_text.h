@@ -1,5 +1,5 @@
-// What a run that goes on needs of the text that it began with: the text or its tokens, and the
-// vocabulary, which its checkpoint has too.
+// A run that goes on needs the text that it began with, or its tokens, and the vocabulary, which its
+// checkpoint has too. These functions say what is there, and take what can stand in.
 #pragma once
 
 #include <filesystem>

@@ -24,14 +24,15 @@ double product_rate(const PretrainOptions& options);
 // "40 seconds", "8.2 hours", "7.4 years": two digits, in the unit a person would take.
 std::string rough_duration(double seconds);
 
-// Two lines for a plan: what the run sees, and how long that takes when a step of full
-// sequences takes so many seconds, as `source` says. For a run in epochs, whose data are not known
-// here, it is the time of a million sequences.
+// How long a step of full sequences takes.
 struct StepEstimate {
   double seconds = 0.0;
   std::string source;     // "an estimate from the rates of ..."
   bool is_least = false;  // a step takes longer: not all of its operators are counted
 };
+
+// Two lines for a plan: what the run sees, and how long that takes by the estimate of a step. For a
+// run in epochs, whose data are not known here, it is the time of a million sequences.
 std::string describe_run(const RunOptions& options, const StepEstimate& step);
 
 }  // namespace cloze::cli

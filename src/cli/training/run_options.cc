@@ -131,7 +131,7 @@ void note_options_of_other_layouts(const train::TrainingStepOptions& step, const
   }
 }
 
-// How a length or a warm-up is rounded that is whole already.
+// An option on rounding has no effect on a length or a warm-up that is given in steps.
 void note_idle_roundings(const RunOptions& options, const OptionTable& table,
                          std::vector<std::string>& notes) {
   if (!options.epochs && table.is_asked_for("steps_per_epoch")) {

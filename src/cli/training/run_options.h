@@ -15,7 +15,7 @@
 
 namespace cloze::cli {
 
-// The steps of an epoch: samples by the sequences of a step, as they are or in whole steps.
+// An epoch's steps are its samples divided by the sequences of a step: exact, or rounded.
 enum class EpochSteps { kExact, kDown, kUp };
 
 struct RunOptions {

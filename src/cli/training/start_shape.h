@@ -9,10 +9,11 @@
 
 namespace cloze::cli {
 
-// May options say how layers compute (hidden_act, layer_norm_eps) otherwise than the start model?
+// What becomes of an option that says otherwise than the start model how layers compute (hidden_act,
+// layer_norm_eps).
 enum class OtherArithmetic {
-  kNoted,    // pre-training learns to compute so
-  kRefused,  // fine-tuning would not
+  kNoted,    // it counts, with a note: pre-training adapts the weights to it
+  kRefused,  // it is a UserError: fine-tuning is too short for that
 };
 
 // The configuration beside the model at `path`, overridden by the options that were given: rates of

@@ -76,7 +76,7 @@ void report_target(double target, const train::TrainingState& state,
   throw EarlyExit{ExitCode::kMissedTarget};
 }
 
-// Of a run that resumes after its last step.
+// Says so where a run resumes after its last step.
 void report_nothing_to_do(const RunOptions& options, int64_t steps_done, int64_t total_steps) {
   if (steps_done < total_steps || options.training.restore_dir.empty()) return;
   const char* const length = options.last_step ? "max_training_sequences"

@@ -52,12 +52,12 @@ struct BadText {
   void rethrow_if_in(std::string_view text, const std::filesystem::path& file) const;
 };
 
-// Reads the paragraphs of `text` in order; of the form `sentences`, the sentences. BadText for a
+// Reads the paragraphs of `text` in order; the lines, for the form `sentences`. BadText for a
 // line of jsonl that is not such an object.
 void visit_paragraphs(std::string_view text, TextFormat format, const ParagraphVisitor& visitor);
 
-// Reads the sentences of texts, in order, by what was learned from them. Errors are those of
-// visit_paragraphs(). Thread-safe.
+// Reads the sentences of texts in order, and splits paragraphs by what was learned from the corpus.
+// Errors are those of visit_paragraphs(). Thread-safe.
 class SentenceReader {
  public:
   explicit SentenceReader(const text::StopHabits& learned = {}) : splitter_(learned) {}

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kShownAbbreviations = 20;
 constexpr size_t kPieceBytes = 256 << 10;
 
-// Paragraphs before the first 8 MiB end; a piece is a part of a text that may be read alone.
+// Learns from one piece of a text, as split_into_blocks() makes them.
 void learn_from(std::string_view piece, TextFormat format, HabitLearning& learning) {
   visit_paragraphs(piece, format,
                    {.paragraph = [&](std::string_view paragraph) { learning.add(paragraph); },

@@ -17,7 +17,7 @@ class HabitLearning {
  public:
   static constexpr int64_t kBytes = 8 << 20;
 
-  // Paragraphs after the first 8 MiB count no more.
+  // Ignores paragraphs after the first 8 MiB.
   void add(std::string_view paragraph);
   bool is_done() const { return bytes_left_ <= 0; }
   text::StopHabits learn() const { return learner_.learn(); }
@@ -27,14 +27,16 @@ class HabitLearning {
   int64_t bytes_left_ = kBytes;
 };
 
-// Nothing of text that is not split. DataError that names file, line and column of bad text.
+// Learns nothing from text that is not split. DataError that names file, line and column of bad
+// text.
 text::StopHabits learned_habits(const std::vector<TextSource>& sources, TextFormat format);
 
 // The same, and tells `progress` about them.
 text::StopHabits told_habits(const std::vector<TextSource>& sources, TextFormat format,
                              const CreationProgress& progress);
 
-// "3 abbreviations learned from the text: ca, jr, syn; ..."; empty when nothing is.
+// "3 abbreviations learned from the text: ca, jr, syn; ..."; empty when there
+// are neither abbreviations nor ordinals.
 std::string describe_habits(const text::StopHabits& habits);
 
 }  // namespace cloze::data

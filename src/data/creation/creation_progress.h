@@ -22,7 +22,7 @@ struct CreationProgress {
   std::atomic<int64_t> instances{0};
   std::atomic<int64_t> instances_before{0};
   std::atomic<int64_t> written{0};  // of the instances
-  // Told, by one thread at a time, what was found out about the text.
+  // Called, by one thread at a time, with what was found out about the text.
   std::function<void(const std::string&)> notice = [](const std::string&) {};
 };
 

@@ -103,7 +103,8 @@ text::TokenizerOptions as_in_manifests(text::TokenizerOptions rules) {
   return rules;
 }
 
-// Rules that are not the usual ones. Empty for those, so that their shards keep their names.
+// The part of a key for rules that are not the usual ones. Empty for the usual ones, so that shards
+// of earlier versions keep their names.
 std::string unusual_rules(const text::TokenizerOptions& rules) {
   std::string text;
   if (rules.strips_accents() != rules.lower_case) {
@@ -291,7 +292,7 @@ class TokenStoreBuilder {
     }
   }
 
-  // What a store that is appended to has. Its sentences go on to be split as they were.
+  // The shards of a store that is appended to. Takes over its habits, by which added text is split.
   std::vector<std::string> shards_to_keep() {
     if (!options_.append) return {};
     const TokenStoreManifest old = read_token_store_manifest(options_.folder);

@@ -61,11 +61,8 @@ constexpr auto json_members(const WikipediaCounts*) {
 constexpr auto json_members(const WikipediaState*) {
   using formats::JsonName;
   using T = WikipediaState;
-  return std::tuple{JsonName{"file", &T::file},
-                    JsonName{"dump", &T::dump},
-                    JsonName{"blocks", &T::blocks},
-                    JsonName{"habits", &T::habits},
-                    JsonName{"has_learned", &T::has_learned},
+  return std::tuple{JsonName{"file", &T::file}, JsonName{"dump", &T::dump},
+                    JsonName{"blocks", &T::blocks}, JsonName{"habits", &T::habits},
                     JsonName{"counts", &T::counts}};
 }
 
@@ -95,11 +92,11 @@ std::string digest_of(const std::vector<std::filesystem::path>& files) {
   return digest.hex();
 }
 
-// By the text of the same files, before it is split.
+// Learned from the text of the same files, before it is split.
 text::StopHabits habits_of(const WikipediaOptions& options) {
   HabitLearning learning;
   WikipediaOptions beginning = options;
-  beginning.may_be_empty = beginning.skip_bad = true;  // reading them says so
+  beginning.may_be_empty = beginning.skip_bad = true;  // the reading that splits reports both
   beginning.enough_bytes = HabitLearning::kBytes;
   const auto learn = [&](std::string_view text) {
     while (!text.empty()) learning.add(text::take_line(text));
@@ -127,9 +124,8 @@ WikipediaCounts write_wikipedia_text(const WikipediaFileOptions& options,
                        state.counts.articles));
   }
   if (!output.is_complete()) {
-    if (!state.has_learned) {
+    if (output.state().is_null()) {
       state.habits = habits_of(options.input);
-      state.has_learned = true;
       if (const auto learned = describe_habits(state.habits); !learned.empty()) notice(learned);
     }
     const text::SentenceSplitter splitter(state.habits);

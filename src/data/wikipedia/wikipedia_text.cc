@@ -12,7 +12,6 @@
 #include "data/wikipedia/extract_article.h"
 #include "platform/files/file.h"
 #include "platform/parallel_for.h"
-#include "text/ascii.h"
 
 namespace cloze::data {
 namespace {
@@ -56,16 +55,11 @@ struct Cleaning {
 
 void add_article(std::string_view wikitext, const Cleaning& cleaning, Cleaned& cleaned) {
   const std::string plain = text::plain_text_of_wikitext(wikitext, cleaning.names, cleaned.dropped);
-  std::string_view rest = plain;
-  while (!rest.empty()) {
-    const std::string_view paragraph = text::take_line(rest);
-    if (is_blank(paragraph)) continue;
-    if (cleaning.splitter == nullptr) {
-      cleaned.add_line(paragraph);
-    } else {
-      for (const auto sentence : cleaning.splitter->split(paragraph)) cleaned.add_line(sentence);
-    }
-  }
+  const auto add = [&](std::string_view paragraph) {
+    if (cleaning.splitter == nullptr) return cleaned.add_line(paragraph);
+    for (const auto sentence : cleaning.splitter->split(paragraph)) cleaned.add_line(sentence);
+  };
+  visit_paragraphs(plain, TextFormat::kParagraphs, {.paragraph = add, .document_end = [] {}});
   cleaned.end_article();
 }
 

@@ -38,7 +38,7 @@ struct WikipediaOptions {
   bool skip_bad = false;      // a broken dump: keep what came before, and go on with the next file
   int64_t batch_bytes = 8 << 20;                     // of wikitext, cleaned together
   const text::SentenceSplitter* splitter = nullptr;  // none: paragraphs stay whole
-  // Reading may end when so much was written.
+  // Reading may end once this many bytes were written.
   int64_t enough_bytes = std::numeric_limits<int64_t>::max();
 };
 
@@ -71,7 +71,6 @@ struct WikipediaState {
   int64_t blocks = 0;  // and in WikiExtractor output
   // What write_wikipedia_text() learned before it began.
   text::StopHabits habits;
-  bool has_learned = false;
   WikipediaCounts counts;
 };
 

@@ -103,13 +103,8 @@ SquadContext tokenized_context(std::string_view text, const text::Tokenizer& tok
 
 std::string joined_words(std::string_view text, const SquadContext& context, uint32_t first,
                          uint32_t last) {
-  std::string result;
-  for (uint32_t word = first; word <= last; ++word) {
-    const auto [begin, end] = context.words[word];
-    if (word > first) result += ' ';
-    result += text.substr(begin, end - begin);
-  }
-  return result;
+  const auto words = std::span(context.words).subspan(first, last - first + 1);
+  return single_spaced_part(text, words, {words.front().begin, words.back().end});
 }
 
 std::string single_spaced_part(std::string_view text, std::span<const text::Offset> words,

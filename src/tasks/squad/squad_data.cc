@@ -11,7 +11,7 @@
 namespace cloze::tasks {
 namespace {
 
-using Json = formats::Json;
+using formats::Json;
 
 class SquadReader {
  public:

@@ -78,8 +78,7 @@ class FeatureMaker {
     if (!question.has_answers()) {
       throw_data_error(
           "question {} has no answers and is not marked is_impossible; leave it out of the "
-          "training "
-          "file",
+          "training file",
           question.id);
     }
     const std::string& text = data_.contexts[question.context];
@@ -122,8 +121,7 @@ class FeatureMaker {
     if (stride >= room) {
       throw_user_error(
           "question {} has {} tokens, which leaves its context windows of {}: they cannot overlap "
-          "by "
-          "doc_stride {} tokens; raise max_seq_length ({}), or lower doc_stride",
+          "by doc_stride {} tokens; raise max_seq_length ({}), or lower doc_stride",
           data_.questions[question].id, query, room, stride, options_.max_sequence_length);
     }
     return {static_cast<uint32_t>(room), static_cast<uint32_t>(room - stride)};
