@@ -118,8 +118,7 @@ class Json {
   Json(std::initializer_list<Json> items);
   Json(const Json&);
   Json(Json&&) noexcept;
-  Json& operator=(const Json&);
-  Json& operator=(Json&&) noexcept;
+  Json& operator=(Json other) noexcept;  // by value, so that it may be a part of this one
   ~Json();
 
   static Json object(std::initializer_list<Json> members = {});

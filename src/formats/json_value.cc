@@ -75,8 +75,10 @@ void JsonObject::index_members() {
 
 Json::Json(const Json&) = default;
 Json::Json(Json&&) noexcept = default;
-Json& Json::operator=(const Json&) = default;
-Json& Json::operator=(Json&&) noexcept = default;
+Json& Json::operator=(Json other) noexcept {
+  value_.swap(other.value_);
+  return *this;
+}
 Json::~Json() = default;
 
 Json::Json(std::initializer_list<Json> items) {

@@ -47,6 +47,17 @@ TEST(JsonValue, MembersKeepTheirOrderAndAreFoundAtEverySize) {
   }
 }
 
+TEST(JsonValue, IsReplacedByAPartOfItself) {
+  Json copied = {{"a", {{"b", "a text that is not short"}}}};
+  copied = copied["a"];
+  copied = copied["b"];
+  EXPECT_EQ(copied, Json("a text that is not short"));
+  Json moved = {{"a", {{"b", "a text that is not short"}}}};
+  moved = std::move(moved["a"]);
+  moved = std::move(moved["b"]);
+  EXPECT_EQ(moved, Json("a text that is not short"));
+}
+
 TEST(JsonValue, EqualIsWhatHasTheSameContent) {
   EXPECT_EQ((Json{{"a", 1}, {"b", 2}}), (Json{{"b", 2}, {"a", 1.0}}));
   EXPECT_NE((Json{{"a", 1}}), (Json{{"b", 1}}));
