@@ -125,8 +125,8 @@ void add_data_records(Subcommand data) {
   data.add_command(
       "records",
       {"Make pre-training records (TFRecord) from plain text",
-       "cloze data records --input-file 'text/*.txt' --vocab-file vocab.txt --do-lower-case "
-       "--output-file records.tfrecord"},
+       "cloze data records --input-file 'text/*.txt' --vocab-file vocab.txt --output-file "
+       "records.tfrecord"},
       add_options, run);
 }
 

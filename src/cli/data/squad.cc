@@ -95,8 +95,8 @@ void add_data_squad(Subcommand data) {
   data.add_command(
       "squad",
       {"Cut the questions and contexts of a SQuAD file into features",
-       "cloze data squad --input-file train-v1.1.json --vocab-file vocab.txt --do-lower-case "
-       "--output-file train.tfrecord"},
+       "cloze data squad --input-file train-v1.1.json --vocab-file vocab.txt --output-file "
+       "train.tfrecord"},
       add_options, run);
 }
 

@@ -63,8 +63,7 @@ void add_data_tokens(Subcommand data) {
   data.add_command(
       "tokens",
       {"Tokenise text into a store to pre-train from",
-       "cloze data tokens --input-file 'text/*.txt' --vocab-file vocab.txt --do-lower-case "
-       "--output-dir store"},
+       "cloze data tokens --input-file 'text/*.txt' --vocab-file vocab.txt --output-dir store"},
       add_options, run);
 }
 
