@@ -44,6 +44,7 @@ def make_text(folder):
         question(1, "who sat on the mat ?", "cat"), question(2, "who ran ?", "dog")]}]}]}
     (folder / "squad.json").write_text(json.dumps(squad))
     (folder / "accents.json").write_text(json.dumps(squad).replace("who ran", "Who rån"))
+    (folder / "unknown_squad.json").write_text(json.dumps(squad).replace("who ran", "who 北 ran"))
     (folder / "other_squad.json").write_text(json.dumps(squad).replace("who ran", "who ran up"))
     dump = ("<mediawiki>" + page("A", "'''A''' is first. [[Datei:a.jpg|thumb|A picture.]]\n"
                                  "== Trivia ==\nNobody knows.\n== Other ==\nA is short.\n") +
@@ -353,7 +354,9 @@ class SquadTest(DataEffects, unittest.TestCase):
     BASE = {"input_file": "in/squad.json", "output_file": "out.tfrecord", "vocab_file": "in/vocab.txt",
             "do_lower_case": "true", "max_seq_length": 32, "doc_stride": 8, "threads": 1}
     EFFECTS = {
-        **tokenizer_effects(writes_other("out.tfrecord"), {"input_file": "in/accents.json"}),
+        **tokenizer_effects(writes_other("out.tfrecord"), {"input_file": "in/accents.json", "max_unknown_tokens": 100}),
+        "max_unknown_tokens": Effect(0, refuses_unknown, input_file="in/unknown_squad.json",
+                                     base={"input_file": "in/unknown_squad.json"}),
         "profile": Effect("hf", writes_same("out.tfrecord")),
         "input_file": Effect("in/other_squad.json", writes_other("out.tfrecord")),
         "output_file": Effect("other.tfrecord", writes_to("other.tfrecord")),

@@ -36,11 +36,12 @@ def make_data(folder):
              (3, "where sat the cat and then the dog ?", "mat")]
     (folder / "squad.json").write_text(squad(asked))
     (folder / "other.json").write_text(squad(asked[:1]))
+    (folder / "unknown.json").write_text(squad([(1, "who sat on the mat , zebra ?", "cat")]))
     (folder / "squad2.json").write_text(squad(asked, is_impossible=False).replace(
         '{"id": "2", "question": "who ran ?", "answers": [{"text": "dog", "answer_start": 29}], '
         '"is_impossible": false}',
         '{"id": "2", "question": "who ran ?", "answers": [], "is_impossible": true}'))
-    for place, second in (("glue", "a cat sat"), ("elsewhere", "the dog ran")):
+    for place, second in (("glue", "a cat sat"), ("elsewhere", "the dog ran"), ("unknown", "a zebra")):
         for task, labels in (("RTE", ("entailment", "not_entailment")), ("WNLI", ("1", "0"))):
             rows = "".join(f"{i}\tthe cat sat\t{second}\t{labels[i % 2]}\n" for i in range(8))
             (folder / place / task).mkdir(parents=True)
@@ -83,8 +84,9 @@ def no_answers(run, base):
             set(written(base, "predictions.json").values()) != {""})
 
 
-def shared_effects(task, results, predictions):
-    """Options of both commands; `results` and `predictions` are the files that they write."""
+def shared_effects(task, results, predictions, unknown):
+    """Options of both commands; `results` and `predictions` are the files that they write, `unknown` names
+    data with a word that the vocabulary lacks."""
     return {
         "task": Effect("pretraining", refused(f"choose one of {task}")),
         "do_training": Effect("true", writes()),
@@ -99,6 +101,9 @@ def shared_effects(task, results, predictions):
                                 ["do_lower_case"] is False),
         "strip_accents": Effect("false", lambda run, base: run.json("tokenizer_config.json")
                                 ["strip_accents"] is False),
+        "max_unknown_tokens": Effect(0, lambda run, base: refused("of the tokens are [UNK], most often for")
+                                     (run, base) and not run.folder.exists() and base.status == 0,
+                                     **unknown, base=unknown),
         "num_seeds": Effect(2, lambda run, base: sorted(path.name for path in run.folder.iterdir()
                                                         if path.is_dir()) ==
                             ["seed-1234", "seed-1235"]),
@@ -112,7 +117,8 @@ class SquadEffectsTest(OptionEffects, unittest.TestCase):
     KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
     BASE = {**MODEL, "train_file": "squad.json", "predict_file": "squad.json", "seq_length": 32}
     EFFECTS = {
-        **shared_effects("SQuAD", "eval_results.json", "predictions.json"),
+        **shared_effects("SQuAD", "eval_results.json", "predictions.json",
+                         {"train_file": "unknown.json"}),
         "train_file": Effect("other.json", other_weights),
         "predict_file": Effect("squad.json", writes("predictions.json", "eval_results.json"),
                                base={"predict_file": None}),
@@ -145,7 +151,7 @@ class GlueEffectsTest(OptionEffects, unittest.TestCase):
     KNOWN = OF_EVERY_RUN.keys()
     BASE = {**MODEL, "task_name": "RTE", "data_dir": "glue", "seq_length": 32}
     EFFECTS = {
-        **shared_effects("GLUE", "eval_results_RTE.json", "RTE.tsv"),
+        **shared_effects("GLUE", "eval_results_RTE.json", "RTE.tsv", {"data_dir": "unknown"}),
         "task_name": Effect("WNLI", lambda run, base: run.output.startswith("WNLI ") and
                             base.output.startswith("RTE ")),
         "data_dir": Effect("elsewhere", other_weights),

@@ -38,6 +38,8 @@ std::vector<std::string> describe_runs(const std::vector<SeedScores>& runs);
 formats::Json seed_summary_json(const std::vector<SeedScores>& runs);
 
 struct TaskOutput {
+  // Looks at the texts of a file before they are cut, and may refuse them (UserError).
+  std::function<void(const std::string& file, const std::vector<std::string_view>& texts)> examine;
   std::function<void(const std::string&)> notice;  // a line on what was read, scored or written
   std::function<void(const std::string&)> result;  // a line with the scores
   // Watches a client while it runs so many sequences, until the returned object is destroyed.

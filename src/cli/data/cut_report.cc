@@ -1,9 +1,11 @@
 #include "cli/data/cut_report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "cli/say.h"
 #include "text/cut_count.h"
@@ -11,9 +13,9 @@
 namespace cloze::cli {
 namespace {
 
-constexpr double kTraceOfUnknown = 0.5;   // per cent of the tokens
 constexpr double kTraceOfStripped = 0.1;  // per cent of the characters
 constexpr size_t kShownCauses = 5;
+constexpr size_t kSampleBytes = 4 << 20;  // of texts in memory
 
 text::CutCount counted(const data::TextSample& sample, const text::Tokenizer& tokenizer) {
   text::CutCount count(tokenizer);
@@ -43,41 +45,12 @@ std::optional<std::string> better_rule(const data::TextSample& sample,
   return with("--strip-accents", *other_accents.strip_accents, other_accents);
 }
 
-std::string cure_of(const data::TextSample& sample, const text::Tokenizer& tokenizer,
-                    int64_t unknown) {
-  return better_rule(sample, tokenizer, unknown)
-      .value_or(
-          "give the vocabulary that was made for this text, or make one: cloze data vocabulary");
-}
-
-void say_stripped(const text::CutCount& count) {
+void say_stripped(const text::CutCount& count, const CutReport& how) {
   const double percent = 100 * count.stripped_share();
   if (percent <= kTraceOfStripped) return;
   say("note: accents and vowel signs are stripped: {:.1f} % of the characters, most often {}; to "
-      "keep them, make the vocabulary with --strip-accents false\n",
-      percent, listed(count.stripped(kShownCauses)));
-}
-
-void report_cut(const data::TextSample& sample, const text::Tokenizer& tokenizer,
-                double max_unknown_percent) {
-  const text::CutCount count = counted(sample, tokenizer);
-  if (count.tokens() == 0) return;
-  const double percent = 100 * count.unknown_share();
-  const std::string share = fmt::format("{:.2f} % of the tokens{} are [UNK]", percent,
-                                        sample.is_whole ? "" : " in a sample of the text");
-  const std::string causes = listed(count.causes(kShownCauses));
-  if (percent > max_unknown_percent) {
-    throw_user_error("{}, most often for {}; {}, or allow it with --max-unknown-tokens {:.0f}",
-                     share, causes, cure_of(sample, tokenizer, count.unknown()),
-                     std::ceil(percent));
-  }
-  if (percent > kTraceOfUnknown) {
-    say("note: {}, most often for {}; {}\n", share, causes,
-        cure_of(sample, tokenizer, count.unknown()));
-  } else {
-    say("{}{}{}\n", share, causes.empty() ? "" : ", most often for ", causes);
-  }
-  say_stripped(count);
+      "keep them, {}\n",
+      percent, listed(count.stripped(kShownCauses)), how.to_keep_accents);
 }
 
 }  // namespace
@@ -96,15 +69,52 @@ void add_unknown_limit(OptionTable& table, double& max_unknown_percent) {
             {.minimum = 0, .maximum = 100});
 }
 
+void report_cut(const data::TextSample& sample, const text::Tokenizer& tokenizer,
+                const CutReport& how) {
+  const text::CutCount count = counted(sample, tokenizer);
+  if (count.tokens() == 0) return;
+  const double percent = 100 * count.unknown_share();
+  const std::string causes = listed(count.causes(kShownCauses));
+  const std::string what = fmt::format(
+      "{}{}{:.2f} % of the tokens{} are [UNK]{}{}", how.source, how.source.empty() ? "" : ": ",
+      percent, sample.is_whole ? "" : " in a sample of the text",
+      causes.empty() ? "" : ", most often for ", causes);
+  const bool is_much = percent > kTraceOfUnknownPercent;
+  const auto cure = [&] {
+    const auto better = is_much ? better_rule(sample, tokenizer, count.unknown()) : std::nullopt;
+    return better.value_or(how.cure);
+  };
+  if (percent > how.max_unknown_percent) {
+    throw_user_error("{}; {}, or allow it with --max-unknown-tokens {:.0f}", what, cure(),
+                     std::ceil(percent));
+  }
+  if (is_much) {
+    say("note: {}; {}\n", what, cure());
+  } else {
+    say("{}\n", what);
+  }
+  say_stripped(count, how);
+}
+
 data::TextExamination cut_report(data::TextFormat format, const text::Tokenizer& tokenizer,
                                  double max_unknown_percent) {
   return [format, &tokenizer, max_unknown_percent](const std::vector<data::TextSource>& sources) {
-    report_cut(data::sample_of(sources, format), tokenizer, max_unknown_percent);
+    report_cut(data::sample_of(sources, format), tokenizer,
+               {.max_unknown_percent = max_unknown_percent});
   };
 }
 
+data::TextSample sample_of(std::span<const std::string_view> texts) {
+  size_t bytes = 0;
+  for (const std::string_view text : texts) bytes += text.size();
+  const size_t distance = std::max<size_t>(1, divide_up(bytes, kSampleBytes));
+  data::TextSample sample{.paragraphs = {}, .is_whole = distance == 1};
+  for (size_t i = 0; i < texts.size(); i += distance) sample.paragraphs.emplace_back(texts[i]);
+  return sample;
+}
+
 void report_stripped(const data::TextSample& sample, const text::Tokenizer& tokenizer) {
-  if (tokenizer.options().strips_accents()) say_stripped(counted(sample, tokenizer));
+  if (tokenizer.options().strips_accents()) say_stripped(counted(sample, tokenizer), {});
 }
 
 }  // namespace cloze::cli

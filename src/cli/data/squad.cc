@@ -57,6 +57,8 @@ void run(Options& options, OptionTable& table) {
   }
   const text::Tokenizer tokenizer = make_tokenizer(options.tokenizer, is_google ? "google" : "hf");
   const tasks::SquadData data = tasks::read_squad(options.input_file);
+  report_cut(sample_of(data.texts()), tokenizer,
+             {.max_unknown_percent = options.tokenizer.max_unknown_percent});
   const auto start = std::chrono::steady_clock::now();
   const tasks::SquadFeatures features =
       tasks::make_squad_features(data, tokenizer, options.features);
@@ -81,6 +83,7 @@ void add_options(OptionTable& table, Options& o) {
             "the tokenizer follows",
             {.choices = styles});
   add_tokenizer_options(table, o.tokenizer, "as style");
+  add_unknown_limit(table, o.tokenizer.max_unknown_percent);
   table.add("max_seq_length", &features.max_sequence_length, "Tokens per sequence", {.minimum = 1});
   table.add("doc_stride", &features.document_stride,
             "google: tokens between the starts of windows; hf: tokens that they share");

@@ -9,6 +9,7 @@
 #include "cli/training/small_run_test.h"
 #include "formats/json.h"
 #include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::cli {
 namespace {
@@ -22,6 +23,7 @@ class FinetuneNotes : public testing::Test {
   void SetUp() override {
     fs::remove_all(folder_);
     fs::create_directories(folder_ / "RTE");
+    fs::create_directories(folder_ / "wrong" / "RTE");
     write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\ncat\ndog\n");
     std::string rows = "index\tsentence1\tsentence2\tlabel\n";
     for (int i = 0; i < 8; ++i) {
@@ -88,6 +90,55 @@ TEST_F(FinetuneNotes, NoAnswerToAnyQuestion) {
               "note: the model gives none of the 1 questions an answer; it has not learned to find "
               "any: train longer, change the learning rate, or start from a model that was trained "
               "longer\n");
+}
+
+// Nothing is trained on text that the vocabulary hardly has a word of.
+TEST_F(FinetuneNotes, TextOfAnotherVocabularyIsRefused) {
+  write("wrong/RTE/train.tsv",
+        "index\tsentence1\tsentence2\tlabel\n0\ta \u5317\t\u5317 \u4eac cat\tentailment\n");
+  const Words wrong = {"--task-name=RTE", "--data-dir=" + path("wrong")};
+  const CommandResult refused = tune("glue", wrong);
+  EXPECT_EQ(refused.status, ExitCode::kUsage) << refused.error;
+  EXPECT_NE(refused.error.find(
+                "RTE/train.tsv: 60.00 % of the tokens are [UNK], most often for \u5317 (2), \u4eac "
+                "(1); give the vocabulary that was made for this text, or make one: cloze data "
+                "vocabulary, or allow it with --max-unknown-tokens 60\n"),
+            std::string::npos)
+      << refused.error;
+  EXPECT_FALSE(fs::exists(path("run")));
+  tune_on_pairs();
+  const auto expect_cure = [&](const Words& more, const std::string& cure) {
+    Words words = wrong;
+    words.insert(words.end(), {"--init-checkpoint=" + path("run"), "--save-path=" + path("next")});
+    words.insert(words.end(), more.begin(), more.end());
+    words.insert(words.begin(), "glue");
+    const CommandResult result = run_command(words);
+    EXPECT_EQ(result.status, ExitCode::kUsage) << result.error;
+    EXPECT_NE(result.error.find("; " + cure + ", or allow it with"), std::string::npos)
+        << result.error;
+  };
+  expect_cure({}, "start from a model that was made for such text");
+  expect_cure({"--vocab-file=" + path("vocab.txt")},
+              "leave out vocab_file, or give the start model's");
+  fs::remove_all(path("run"));
+  Words allowed = wrong;
+  allowed.push_back("--max-unknown-tokens=60");
+  expect_said(tune("glue", allowed),
+              "note: " + path("wrong/RTE/train.tsv") + ": 60.00 % of the tokens are [UNK], ");
+}
+
+TEST_F(FinetuneNotes, UnknownTokensAreCountedInEachFile) {
+  const Words files = {"--train-file=" + path("squad.json"), "--predict-file=" + path("squad.json"),
+                       "--doc-stride=4", "--max-query-length=4"};
+  const CommandResult known = tune("squad", files);
+  expect_said(known, path("squad.json") + ": 0.00 % of the tokens are [UNK]\n");
+  std::string text = platform::read_file(path("squad.json"));
+  text.replace(text.find("\"question\": \"cat\""), 17, "\"question\": \"zoo\"");
+  write("squad.json", text);
+  const CommandResult refused = tune("squad", files);
+  EXPECT_NE(refused.error.find("33.33 % of the tokens are [UNK], most often for z (1); "),
+            std::string::npos)
+      << refused.error;
 }
 
 // The model has 16 positions.

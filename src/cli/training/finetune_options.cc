@@ -41,6 +41,7 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
   table.add("output_dir", &o.output_dir, "Folder of scores and predictions (save_path)");
   table.add("vocab_file", &o.vocab_file, "vocab.txt or tokenizer.json (that of the start model)");
   add_rule_options(table, o.rules);
+  add_unknown_limit(table, o.max_unknown_percent);
   table.add("num_seeds", &o.num_seeds,
             "Runs, with seed, seed + 1, ...; mean, deviation and best go to seed_summary.json",
             {.minimum = 1, .maximum = 100});

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/data/cut_report.h"
 #include "cli/options/option_table.h"
 #include "cli/training/run_options.h"
 #include "models/bert_config.h"
@@ -26,6 +27,7 @@ struct FinetuneOptions : RunOptions {
   std::filesystem::path output_dir;  // empty: save_path
   std::string vocab_file;            // empty: the model folder's
   text::StatedRules rules;           // nothing: as the vocabulary's files say
+  double max_unknown_percent = kMaxUnknownPercent;
   int64_t num_seeds = 1;
   double evaluations_per_epoch = 1.0;  // 0: at the end only
 };

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "cli/data/cut_report.h"
 #include "cli/exit_code.h"
 #include "cli/inference/inference_options.h"
 #include "cli/memory_forecast.h"
@@ -95,6 +96,22 @@ class InferenceDisplay {
   std::atomic<int64_t> tokens_ = 0;
   WorkDisplay display_;  // last: it reads the others
 };
+
+// Tokens that the model has no row for have a note of their own (tasks::note_rowless).
+void examine(const std::string& file, const std::vector<std::string_view>& texts,
+             const FinetuneOptions& options, const StartModel& model) {
+  const bool has_start =
+      !options.training.init_checkpoint.empty() || !options.training.restore_dir.empty();
+  CutReport how{.max_unknown_percent = options.max_unknown_percent,
+                .source = file,
+                .to_keep_accents = "start from a model that keeps them"};
+  if (has_start) {
+    how.cure = options.vocab_file.empty() ? "start from a model that was made for such text"
+                                          : "leave out vocab_file, or give the start model's";
+  }
+  report_cut(sample_of(texts),
+             text::Tokenizer(model.tokenizer.vocabulary(), model.tokenizer.options()), how);
+}
 
 class FinetuneRuns {
  public:
@@ -295,8 +312,12 @@ class FinetuneRuns {
 
 }  // namespace
 
-tasks::TaskOutput task_output() {
-  return {.notice = [](const std::string& line) { say("{}\n", line); },
+tasks::TaskOutput task_output(const FinetuneOptions& options, const StartModel& model) {
+  return {.examine =
+              [&](const std::string& file, const std::vector<std::string_view>& texts) {
+                examine(file, texts, options, model);
+              },
+          .notice = [](const std::string& line) { say("{}\n", line); },
           .result = [](const std::string& line) { fmt::print("{}\n", line); },
           .watch =
               [](inference::InferenceClient& client, int64_t sequences) {

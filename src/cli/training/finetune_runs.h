@@ -7,9 +7,10 @@
 
 namespace cloze::cli {
 
-// Prints what a task says, and shows the progress of its models. When a signal asks to stop, the
-// client that is watched throws InferenceStopped.
-tasks::TaskOutput task_output();
+// Prints what a task says, reports on the texts that it cuts (cli/data/cut_report.h), and shows the
+// progress of its models. When a signal asks to stop, the client that is watched throws
+// InferenceStopped. Keeps references.
+tasks::TaskOutput task_output(const FinetuneOptions& options, const StartModel& model);
 
 struct Finetuning {
   FinetuneOptions& options;  // the seed becomes that of the current run

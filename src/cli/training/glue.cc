@@ -52,7 +52,7 @@ void run(GlueOptions& options, OptionTable& table) {
   const StartModel model = start_model(options, table);
   glue.features = {.max_sequence_length = options.seq_length,
                    .threads = engine::resolved_threads(options.training.step.compile.num_threads)};
-  tasks::GlueFinetuning task(glue, model.tokenizer, task_output());
+  tasks::GlueFinetuning task(glue, model.tokenizer, task_output(options, model));
   if (options.compile_only) return print_plan(options, model, task.head());
   const tasks::FinetuningPhases phases = phases_of(options, task.possible_phases());
   task.prepare(model.head, phases);

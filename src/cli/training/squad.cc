@@ -83,7 +83,7 @@ void run(SquadOptions& options, OptionTable& table) {
       table.is_asked_for("max_query_length")) {
     say("note: max_query_length has no effect with feature_style hf\n");
   }
-  tasks::SquadFinetuning task(squad, model.tokenizer, task_output());
+  tasks::SquadFinetuning task(squad, model.tokenizer, task_output(options, model));
   if (options.compile_only) return print_plan(options, model, task.head());
   if (!squad.version_2_with_negative && table.is_asked_for(kThreshold)) {
     throw_user_error("{} is for version_2_with_negative; leave it out, or set that", kThreshold);

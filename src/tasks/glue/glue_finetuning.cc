@@ -47,6 +47,14 @@ std::string one_class_note(const GlueTask& task, const std::vector<double>& valu
       percent_with(values.front(), labels));
 }
 
+// All first texts, then all second ones.
+std::vector<std::string_view> texts_of(const std::vector<GlueExample>& examples) {
+  std::vector<std::string_view> texts;
+  for (const GlueExample& example : examples) texts.push_back(example.first);
+  for (const GlueExample& example : examples) texts.push_back(example.second);
+  return texts;
+}
+
 // Samples in memory as a data set.
 class SampleDataset final : public data::Dataset {
  public:
@@ -197,15 +205,14 @@ GlueFinetuning::Part GlueFinetuning::load(const GlueTask& task, GlueSplit split)
         fmt::format("note: {}: {} lines that lack columns were left out, the first is {}",
                     path.string(), short_lines.size(), short_lines[0]));
   }
+  const std::vector<std::string_view> texts = texts_of(examples);
+  output_.examine(path.string(), texts);
   GlueFeatures features = make_glue_features(examples, task, tokenizer_, options_.features);
   output_.notice(fmt::format("{}: {} examples, {} cut to seq_length {}", path.string(),
                              examples.size(), features.num_cut,
                              options_.features.max_sequence_length));
   Part part{.task = &task, .split = split, .samples = std::move(features.samples)};
-  std::vector<std::string_view> texts;
   for (const GlueExample& example : examples) {
-    texts.push_back(example.first);
-    texts.push_back(example.second);
     if (example.label) part.labels.push_back(*example.label);
   }
   note_rowless(tokenizer_, path.string(), texts, output_);

@@ -23,7 +23,12 @@ class GlueFinetuningTest : public testing::Test {
   GlueFinetuning task(const char* name = "RTE") {
     return {{.task_name = name, .data_dir = folder_.string(), .features = {}},
             tokenizer_,
-            {.notice = [this](const std::string& line) { notices_.push_back(line); },
+            {.examine =
+                 [this](const std::string& file, const std::vector<std::string_view>& texts) {
+                   EXPECT_EQ(file, folder_ / "RTE/train.tsv");
+                   examined_.assign(texts.begin(), texts.end());
+                 },
+             .notice = [this](const std::string& line) { notices_.push_back(line); },
              .result = {},
              .watch = {}}};
   }
@@ -37,6 +42,7 @@ class GlueFinetuningTest : public testing::Test {
   const text::Tokenizer tokenizer_{
       text::Vocabulary::from_tokens({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b"}), {}};
   std::vector<std::string> notices_;
+  std::vector<std::string> examined_;  // the latest texts
 };
 
 TEST_F(GlueFinetuningTest, DoesWhatThereAreFilesFor) {
@@ -57,6 +63,7 @@ TEST_F(GlueFinetuningTest, ItsHeadHasTheClassesOfTheTask) {
 TEST_F(GlueFinetuningTest, ReadsItsTrainingData) {
   const auto data = task().training_data();
   ASSERT_EQ(data->size(), 1);
+  EXPECT_EQ(examined_, (std::vector<std::string>{"a b", "b"}));
   EXPECT_EQ(data->sample(0, 0).input_ids, (std::vector<int32_t>{2, 5, 6, 3, 6, 3}));
   ASSERT_EQ(notices_.size(), 1u);
   EXPECT_NE(notices_[0].find("train.tsv: 1 examples, 0 cut to seq_length 128"), std::string::npos);

@@ -105,6 +105,12 @@ class SquadReader {
 
 }  // namespace
 
+std::vector<std::string_view> SquadData::texts() const {
+  std::vector<std::string_view> texts(contexts.begin(), contexts.end());
+  for (const SquadQuestion& one : questions) texts.push_back(one.question);
+  return texts;
+}
+
 SquadData read_squad(const std::filesystem::path& path) { return SquadReader(path).read(); }
 
 }  // namespace cloze::tasks

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cloze::tasks {
@@ -37,6 +38,8 @@ struct SquadData {
   std::vector<std::string> contexts;
   std::vector<SquadQuestion> questions;  // in the order of the file
   bool is_version_2 = false;             // some question has no answer
+
+  std::vector<std::string_view> texts() const;  // the contexts, then the questions
 };
 
 SquadData read_squad(const std::filesystem::path& path);

@@ -125,6 +125,8 @@ SquadFinetuning::Questions SquadFinetuning::load(const std::string& path, bool w
                      path);
   }
   questions.data.is_version_2 = options_.version_2_with_negative;
+  const std::vector<std::string_view> texts = questions.data.texts();
+  output_.examine(path, texts);
   SquadFeatureOptions options = options_.features;
   options.with_labels = with_labels;
   questions.features = make_squad_features(questions.data, tokenizer_, options);
@@ -133,9 +135,6 @@ SquadFinetuning::Questions SquadFinetuning::load(const std::string& path, bool w
                              with_labels ? fmt::format(", {} answers are not where the file says",
                                                        questions.features.misplaced.size())
                                          : ""));
-  std::vector<std::string_view> texts(questions.data.contexts.begin(),
-                                      questions.data.contexts.end());
-  for (const SquadQuestion& one : questions.data.questions) texts.push_back(one.question);
   note_rowless(tokenizer_, path, texts, output_);
   return questions;
 }

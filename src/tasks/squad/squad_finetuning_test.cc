@@ -28,7 +28,12 @@ class SquadFinetuningTest : public testing::Test {
              .features = {},
              .prediction = {}},
             tokenizer_,
-            {.notice = [this](const std::string& line) { notices_.push_back(line); },
+            {.examine =
+                 [this](const std::string& file, const std::vector<std::string_view>& texts) {
+                   EXPECT_EQ(file, path_);
+                   examined_.assign(texts.begin(), texts.end());
+                 },
+             .notice = [this](const std::string& line) { notices_.push_back(line); },
              .result = {},
              .watch = {}}};
   }
@@ -36,13 +41,16 @@ class SquadFinetuningTest : public testing::Test {
   const std::string path_ = testing::TempDir() + "squad_finetuning_test.json";
   const text::Tokenizer tokenizer_ = letter_tokenizer();
   std::vector<std::string> notices_;
+  std::vector<std::string> examined_;  // the latest texts
 };
 
 TEST_F(SquadFinetuningTest, TrainsOnTheWindowsOfItsQuestions) {
   SquadFinetuning task = task_on("1.1", R"("answers": [{"text": "cd", "answer_start": 3}])");
   EXPECT_EQ(task.training_data()->size(), 1);
-  EXPECT_EQ(notices_, std::vector<std::string>{
-                          path_ + ": 1 questions, 1 features, 0 answers are not where the file says"});
+  EXPECT_EQ(examined_, (std::vector<std::string>{"ab cd", "ab"}));
+  EXPECT_EQ(notices_,
+            std::vector<std::string>{
+                path_ + ": 1 questions, 1 features, 0 answers are not where the file says"});
 }
 
 TEST_F(SquadFinetuningTest, ScoresWhatHasAnswers) {
