@@ -42,6 +42,7 @@ double share_of(int64_t part, int64_t whole) {
 
 CutCount::CutCount(const Tokenizer& tokenizer)
     : tokenizer_(tokenizer),
+      letters_(tokenizer.vocabulary()),
       keeping_(with_accents(tokenizer.options(), false)),
       stripping_(with_accents(tokenizer.options(), true)) {}
 
@@ -49,6 +50,7 @@ void CutCount::add(std::string_view text) {
   const Encoding encoding = tokenizer_.encode(text);
   const int32_t unknown = tokenizer_.vocabulary().unknown_id();
   tokens_ += std::ssize(encoding.ids);
+  letters_.add(encoding.ids);
   for (size_t i = 0; i < encoding.ids.size(); ++i) {
     if (encoding.ids[i] != unknown) continue;
     ++unknown_;

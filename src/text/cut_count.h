@@ -1,5 +1,5 @@
-// What is lost when texts are cut into tokens, and why: words that become [UNK], and accents and
-// vowel signs that are stripped.
+// What is lost when texts are cut into tokens, and why: words that become [UNK], words that fall
+// apart into letters, and accents and vowel signs that are stripped.
 //
 // A cause of [UNK] is a character that the vocabulary does not have, else the word itself, which no
 // pieces of the vocabulary make up, or which is longer than WordPiece looks at.
@@ -16,6 +16,7 @@
 
 #include "text/basic_tokenizer.h"
 #include "text/counted_text.h"
+#include "text/letter_count.h"
 #include "text/tokenizer.h"
 
 namespace cloze::text {
@@ -31,6 +32,8 @@ class CutCount {
   int64_t unknown() const { return unknown_; }
   double unknown_share() const;
   double stripped_share() const;  // of the characters
+  // Of the tokens, those that are single letters of longer words (letter_count.h).
+  double single_letter_share() const { return letters_.share(); }
   // The most frequent first.
   std::vector<CountedText> causes(size_t most) const { return first_of(causes_, most); }
   std::vector<CountedText> stripped(size_t most) const { return first_of(stripped_, most); }
@@ -44,6 +47,7 @@ class CutCount {
   void count_stripped(std::string_view text);
 
   const Tokenizer& tokenizer_;
+  LetterCount letters_;
   BasicTokenizer keeping_;  // the tokenizer's rules, with accents kept
   BasicTokenizer stripping_;
   std::unordered_map<std::string, bool> is_unknown_;

@@ -28,6 +28,15 @@ TEST(CutCountTest, CausesAreCharactersElseWords) {
   EXPECT_DOUBLE_EQ(count.unknown_share(), 0.5);
 }
 
+TEST(CutCountTest, WordsFallApartIntoLetters) {
+  const Tokenizer cut = tokenizer({"t", "##h", "##a", "##t", "that", "cat"});
+  CutCount count(cut);
+  count.add("that cat");
+  EXPECT_EQ(count.single_letter_share(), 0);
+  count.add("thaat");
+  EXPECT_DOUBLE_EQ(count.single_letter_share(), 5.0 / 7);
+}
+
 TEST(CutCountTest, NothingIsNoShare) {
   const Tokenizer cut = tokenizer({"a"});
   EXPECT_EQ(CutCount(cut).unknown_share(), 0);

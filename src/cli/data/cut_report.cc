@@ -14,6 +14,8 @@ namespace cloze::cli {
 namespace {
 
 constexpr double kTraceOfStripped = 0.1;  // per cent of the characters
+constexpr double kFallingApart = 40;      // per cent of the tokens
+constexpr int64_t kTellingTokens = 1000;  // of fewer tokens, letters tell nothing
 constexpr size_t kShownCauses = 5;
 constexpr size_t kSampleBytes = 4 << 20;  // of texts in memory
 
@@ -43,6 +45,18 @@ std::optional<std::string> better_rule(const data::TextSample& sample,
   text::TokenizerOptions other_accents = rules;
   other_accents.strip_accents = !rules.strips_accents();
   return with("--strip-accents", *other_accents.strip_accents, other_accents);
+}
+
+// Whether the vocabulary is probably of another language, of which it has the letters alone
+// (text/letter_count.h).
+bool falls_apart(const text::CutCount& count) {
+  return count.tokens() >= kTellingTokens && 100 * count.single_letter_share() > kFallingApart;
+}
+
+std::string letters_of(const text::CutCount& count) {
+  if (!falls_apart(count)) return "";
+  return fmt::format("; {:.0f} % are single letters of words that the vocabulary does not have",
+                     100 * count.single_letter_share());
 }
 
 void say_stripped(const text::CutCount& count, const CutReport& how) {
@@ -76,9 +90,9 @@ void report_cut(const data::TextSample& sample, const text::Tokenizer& tokenizer
   const double percent = 100 * count.unknown_share();
   const std::string causes = listed(count.causes(kShownCauses));
   const std::string what = fmt::format(
-      "{}{}{:.2f} % of the tokens{} are [UNK]{}{}", how.source, how.source.empty() ? "" : ": ",
+      "{}{}{:.2f} % of the tokens{} are [UNK]{}{}{}", how.source, how.source.empty() ? "" : ": ",
       percent, sample.is_whole ? "" : " in a sample of the text",
-      causes.empty() ? "" : ", most often for ", causes);
+      causes.empty() ? "" : ", most often for ", causes, letters_of(count));
   const bool is_much = percent > kTraceOfUnknownPercent;
   const auto cure = [&] {
     const auto better = is_much ? better_rule(sample, tokenizer, count.unknown()) : std::nullopt;
@@ -88,7 +102,7 @@ void report_cut(const data::TextSample& sample, const text::Tokenizer& tokenizer
     throw_user_error("{}; {}, or allow it with --max-unknown-tokens {:.0f}", what, cure(),
                      std::ceil(percent));
   }
-  if (is_much) {
+  if (is_much || falls_apart(count)) {
     say("note: {}; {}\n", what, cure());
   } else {
     say("{}\n", what);
