@@ -19,19 +19,4 @@ std::string RowLimitedDataset::fingerprint() const {
                      limit_.unknown_id);
 }
 
-RowLimitedDataset::Count RowLimitedDataset::count(int64_t max_samples) const {
-  Count count{.samples = std::min(size(), max_samples)};
-  for (int64_t i = 0; i < count.samples; ++i) {
-    const auto place = static_cast<__int128>(i) * size() / count.samples;
-    Sample text = dataset_->sample(static_cast<int64_t>(place), 0);
-    for (size_t masked = 0; masked < text.masked_positions.size(); ++masked) {
-      text.input_ids[text.masked_positions[masked]] = text.masked_labels[masked];
-    }
-    count.tokens += std::ssize(text.input_ids);
-    count.rowless +=
-        std::ranges::count_if(text.input_ids, [&](int32_t id) { return id >= limit_.rows; });
-  }
-  return count;
-}
-
 }  // namespace cloze::data

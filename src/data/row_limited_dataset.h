@@ -24,14 +24,6 @@ class RowLimitedDataset final : public Dataset {
   Sample sample(int64_t index, int64_t epoch) const override;
   std::string fingerprint() const override;
 
-  // How much of the text has no row, in at most `max_samples` samples spread over the data.
-  struct Count {
-    int64_t samples = 0;
-    int64_t tokens = 0;
-    int64_t rowless = 0;  // of the tokens
-  };
-  Count count(int64_t max_samples) const;
-
  private:
   std::shared_ptr<const Dataset> dataset_;
   RowLimit limit_;

@@ -32,16 +32,5 @@ TEST(RowLimitedDataset, IdsWithoutARowBecomeUnknown) {
   EXPECT_EQ(beyond.masked_labels, std::vector<int32_t>{1});
 }
 
-TEST(RowLimitedDataset, CountsWhatTheTextHolds) {
-  const auto all = kLimited.count(100);
-  EXPECT_EQ(all.samples, 8);
-  EXPECT_EQ(all.tokens, 24);
-  EXPECT_EQ(all.rowless, 3);            // 8 in sample 6, 8 and 9 in sample 7
-  const auto half = kLimited.count(4);  // samples 0, 2, 4, 6
-  EXPECT_EQ(half.samples, 4);
-  EXPECT_EQ(half.tokens, 12);
-  EXPECT_EQ(half.rowless, 1);
-}
-
 }  // namespace
 }  // namespace cloze::data

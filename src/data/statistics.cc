@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/division.h"
+#include "data/id_count.h"
 #include "platform/parallel_for.h"
 
 namespace cloze::data {
@@ -19,7 +20,8 @@ class Counts {
   std::map<int32_t, int64_t> labels;        // how often each id is a label
   std::map<int32_t, int64_t> replacements;  // how often each id stands in the place of another
 
-  void add(const Sample& sample) {
+  void add(const Sample& sample, int32_t unknown_id) {
+    totals.unknown += std::ranges::count(unmasked_ids(sample), unknown_id);
     totals.records += 1;
     totals.lengths.add(std::ssize(sample.input_ids));
     totals.predictions += static_cast<int64_t>(sample.masked_labels.size());
@@ -45,6 +47,7 @@ class Counts {
     totals.predictions += other.totals.predictions;
     totals.random_next += other.totals.random_next;
     totals.masked_unchanged += other.totals.masked_unchanged;
+    totals.unknown += other.totals.unknown;
     for (const auto& [id, count] : other.labels) labels[id] += count;
     for (const auto& [id, count] : other.replacements) replacements[id] += count;
   }
@@ -70,14 +73,16 @@ double entropy_of(const std::map<int32_t, int64_t>& counts, int64_t total) {
 }  // namespace
 
 DatasetStatistics measure(const Dataset& dataset, int threads,
-                          const std::function<void(int64_t)>& progress) {
+                          const std::function<void(int64_t)>& progress, int32_t unknown_id) {
   Counts all;
   std::mutex mutex;
   const int64_t tasks = divide_up(dataset.size(), kRecordsPerTask);
   platform::parallel_for(tasks, threads, [&](int64_t task) {
     Counts part;
     const int64_t end = std::min(dataset.size(), (task + 1) * kRecordsPerTask);
-    for (int64_t i = task * kRecordsPerTask; i < end; ++i) part.add(dataset.sample(i, 0));
+    for (int64_t i = task * kRecordsPerTask; i < end; ++i) {
+      part.add(dataset.sample(i, 0), unknown_id);
+    }
     const std::lock_guard lock(mutex);
     all.add(part);
     progress(all.totals.records);

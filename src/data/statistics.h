@@ -25,6 +25,7 @@ struct DatasetStatistics {
   int64_t masked_unchanged = 0;
   int64_t masked_by_mask = 0;
   int32_t mask_id = -1;  // -1: no masked position holds another id than its label
+  int64_t unknown = 0;   // tokens of the text that were [UNK] before any was masked
 
   int64_t tokens() const { return lengths.num_tokens(); }
   double mean_length() const {
@@ -36,7 +37,8 @@ struct DatasetStatistics {
 };
 
 // Reads every sample of an epoch once, on `threads` threads. `progress` is told how many so far.
+// `unknown_id` is that of [UNK]; -1 where it is not known.
 DatasetStatistics measure(const Dataset& dataset, int threads,
-                          const std::function<void(int64_t)>& progress);
+                          const std::function<void(int64_t)>& progress, int32_t unknown_id = -1);
 
 }  // namespace cloze::data

@@ -48,6 +48,18 @@ class MaskedDataset final : public Dataset {
   }
 };
 
+TEST(StatisticsTest, UnknownTokensCountAsWhatTheyWere) {
+  const auto unknown = [](int32_t id) {
+    return measure(
+               MaskedDataset(), 2, [](int64_t) {}, id)
+        .unknown;
+  };
+  EXPECT_EQ(unknown(1), 10);
+  EXPECT_EQ(unknown(20), 10) << "masked";
+  EXPECT_EQ(unknown(3), 0) << "the mask";
+  EXPECT_EQ(measure(MaskedDataset(), 2, [](int64_t) {}).unknown, 0);
+}
+
 TEST(StatisticsTest, MaskedPositionsByWhatTheyHold) {
   const DatasetStatistics statistics = measure(MaskedDataset(), 2, [](int64_t) {});
   EXPECT_EQ(statistics.mask_id, 3);

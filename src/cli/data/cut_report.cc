@@ -8,6 +8,8 @@
 #include "base/division.h"
 #include "base/error.h"
 #include "cli/say.h"
+#include "cli/work_display.h"
+#include "data/id_count.h"
 #include "text/cut_count.h"
 
 namespace cloze::cli {
@@ -108,6 +110,26 @@ void report_cut(const data::TextSample& sample, const text::Tokenizer& tokenizer
     say("{}\n", what);
   }
   say_stripped(count, how);
+}
+
+void report_ids(const data::Dataset& dataset, int32_t unknown_id, const CutReport& how) {
+  if (unknown_id < 0) return;
+  const data::IdCount count =
+      data::count_ids(dataset, data::kCountedSamples, [&](int32_t id) { return id == unknown_id; });
+  if (count.tokens == 0) return;
+  const double share = percent(count.found, count.tokens);
+  const std::string text =
+      fmt::format("{}: {:.2f} % of the tokens in {} of {} samples are [UNK] (id {})", how.source,
+                  share, count.samples, dataset.size(), unknown_id);
+  if (share > how.max_unknown_percent) {
+    throw_user_error("{}; {}, or allow it with --max-unknown-tokens {:.0f}", text, how.cure,
+                     std::ceil(share));
+  }
+  if (share > kTraceOfUnknownPercent) {
+    say("note: {}; {}\n", text, how.cure);
+  } else {
+    say("{}\n", text);
+  }
 }
 
 data::TextExamination cut_report(data::TextFormat format, const text::Tokenizer& tokenizer,

@@ -9,6 +9,7 @@
 
 #include "cli/options/option_table.h"
 #include "data/corpus/text_sample.h"
+#include "data/dataset.h"
 #include "text/counted_text.h"
 #include "text/tokenizer.h"
 
@@ -40,7 +41,11 @@ struct CutReport {
 void report_cut(const data::TextSample& sample, const text::Tokenizer& tokenizer,
                 const CutReport& how);
 
-// The same of text files, as their readers ask for it. Keeps a reference to the tokenizer.
+// The same of data whose text was cut before: of samples with ids, where `unknown_id` is that of
+// [UNK]; nothing when it is -1.
+void report_ids(const data::Dataset& dataset, int32_t unknown_id, const CutReport& how);
+
+// As report_cut() of text files, as their readers ask for it. Keeps a reference to the tokenizer.
 data::TextExamination cut_report(data::TextFormat format, const text::Tokenizer& tokenizer,
                                  double max_unknown_percent);
 

@@ -17,6 +17,7 @@ namespace cloze::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
 
 class DataCommandsTest : public testing::Test {
  protected:
@@ -73,6 +74,26 @@ TEST_F(DataCommandsTest, StatsSayThatPairsAreCutInsideSentences) {
                      "--max-predictions-per-seq", "20"});
     EXPECT_NE(stats.out.find(share), std::string::npos) << stats.out;
     EXPECT_EQ(stats.error.find(kParagraphs) != std::string::npos, is_noted) << stats.error;
+  }
+}
+
+TEST_F(DataCommandsTest, StatsCountUnknownTokens) {
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "w1 w2 dog\nw4 w5 w6\n\n";
+  write("text", text);
+  for (const Words& made :
+       {Words{"tokens", "--output-dir"},
+        Words{"records", "--output-file", "--sequence-length=16", "--mask-tokens=3"}}) {
+    Words make = {"data", made[0], "--input-file", path("text"), made[1], path("made")};
+    make.insert(make.end(), made.begin() + 2, made.end());
+    fs::remove_all(path("made"));
+    ASSERT_EQ(run_with_vocabulary(make).status, ExitCode::kSuccess);
+    Words count = {"data", "stats", "--train-file", path("made")};
+    if (made[0] == "tokens") {
+      count.insert(count.end(), {"--seq-length=16", "--max-predictions-per-seq=3"});
+    }
+    const CommandResult stats = run_command(count);
+    EXPECT_NE(stats.out.find("\n[UNK] (id 1) 1"), std::string::npos) << stats.out << stats.error;
   }
 }
 

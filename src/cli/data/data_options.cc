@@ -101,15 +101,15 @@ std::unique_ptr<data::TokenStoreDataset> open_drawn_samples(const std::string& t
                                                  .max_predictions = shape.max_predictions}}});
 }
 
-data::DatasetStatistics measure_with_display(const data::Dataset& dataset) {
+data::DatasetStatistics measure_with_display(const data::Dataset& dataset, int32_t unknown_id) {
   std::atomic<int64_t> done = 0;
   const int64_t size = dataset.size();
   const WorkDisplay display([&](double seconds) {
     return fmt::format("counted {:.0f} % of {} samples, {} left", percent(done, size), size,
                        time_left(done, size, seconds));
   });
-  return data::measure(dataset, platform::available_threads(),
-                       [&](int64_t so_far) { done = so_far; });
+  return data::measure(
+      dataset, platform::available_threads(), [&](int64_t so_far) { done = so_far; }, unknown_id);
 }
 
 void print_pair_notice(double share, std::string_view what, std::string_view otherwise) {

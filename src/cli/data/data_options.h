@@ -53,8 +53,8 @@ void add_record_options(OptionTable& table, std::string& train_files, data::Reco
 std::unique_ptr<data::TokenStoreDataset> open_drawn_samples(const std::string& token_store,
                                                             const data::RecordShape& shape);
 
-// Counts all samples, and shows its progress on standard error.
-data::DatasetStatistics measure_with_display(const data::Dataset& dataset);
+// Counts all samples, and shows its progress on standard error. `unknown_id` is that of [UNK].
+data::DatasetStatistics measure_with_display(const data::Dataset& dataset, int32_t unknown_id = -1);
 
 // When `share` is large: notes on standard error that many pairs of sentences are not such pairs
 // and so teach little (`share` of `what`), and what to do about it.

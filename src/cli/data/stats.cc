@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "cli/work_display.h"
+#include "data/id_count.h"
 #include "data/offline_packing/length_histogram.h"
 #include "data/records/record_dataset.h"
 #include "data/statistics.h"
@@ -28,7 +29,12 @@ struct Options {
   std::string histogram_file;
 };
 
-std::unique_ptr<data::Dataset> open_store(const Options& options) {
+struct OpenedData {
+  std::unique_ptr<data::Dataset> dataset;
+  int32_t unknown_id = -1;  // of [UNK]; -1: not known
+};
+
+OpenedData open_store(const Options& options) {
   auto drawn = open_drawn_samples(options.train_files, options.shape);
   const data::TokenStoreManifest& manifest = drawn->store().manifest();
   fmt::print("documents {}\nsentences {}\nstored tokens {}\nshards {}\n", manifest.documents,
@@ -38,7 +44,8 @@ std::unique_ptr<data::Dataset> open_store(const Options& options) {
   print_pair_notice(inside,
                     "the pairs are cut inside a sentence, because no other sentence begins nearby",
                     ", otherwise train with --next-sentence none");
-  return drawn;
+  const int32_t unknown_id = drawn->store().vocabulary().unknown_id();
+  return {std::move(drawn), unknown_id};
 }
 
 void require_other_files(std::vector<std::filesystem::path> inputs, const Options& options) {
@@ -46,7 +53,7 @@ void require_other_files(std::vector<std::filesystem::path> inputs, const Option
       {.inputs = std::move(inputs), .outputs = {options.lengths_file, options.histogram_file}});
 }
 
-std::unique_ptr<data::Dataset> open_data(const Options& options) {
+OpenedData open_data(const Options& options) {
   if (data::is_token_store(options.train_files)) {
     require_other_files({options.train_files}, options);
     return open_store(options);
@@ -54,17 +61,23 @@ std::unique_ptr<data::Dataset> open_data(const Options& options) {
   const auto files = platform::expand_paths(options.train_files);
   require_other_files(platform::expand_paths_with_folders(options.train_files), options);
   fmt::print("files {}\n", files.size());
-  return std::make_unique<data::RecordDataset>(
+  auto records = std::make_unique<data::RecordDataset>(
       files,
       data::RecordDatasetOptions{.shape = options.shape, .threads = platform::available_threads()});
+  const int32_t unknown_id = data::likely_unknown_id(*records);
+  return {std::move(records), unknown_id};
 }
 
-void print_statistics(const data::DatasetStatistics& statistics) {
+void print_statistics(const data::DatasetStatistics& statistics, int32_t unknown_id) {
   const int64_t longest = statistics.lengths.longest();
   fmt::print("records {}\ntokens {} (mean {:.1f}, longest {})\n", statistics.records,
              statistics.tokens(), statistics.mean_length(), longest);
   fmt::print("padding to the longest {:.1f} %\n",
              100 * (1 - statistics.mean_length() / static_cast<double>(longest)));
+  if (unknown_id >= 0) {
+    fmt::print("[UNK] (id {}) {:.2f} % of the tokens\n", unknown_id,
+               percent(statistics.unknown, statistics.tokens()));
+  }
   fmt::print("predictions {} (mean {:.2f}, {:.2f} % of the tokens)\n", statistics.predictions,
              statistics.mean_predictions(), percent(statistics.predictions, statistics.tokens()));
   const int64_t others =
@@ -79,9 +92,9 @@ void print_statistics(const data::DatasetStatistics& statistics) {
 }
 
 void run(const Options& options) {
-  const auto dataset = open_data(options);
-  const data::DatasetStatistics statistics = measure_with_display(*dataset);
-  print_statistics(statistics);
+  const OpenedData data = open_data(options);
+  const auto statistics = measure_with_display(*data.dataset, data.unknown_id);
+  print_statistics(statistics, data.unknown_id);
   if (!options.lengths_file.empty()) {
     platform::write_file_atomically(options.lengths_file,
                                     data::length_histogram_text(statistics.lengths));

@@ -15,6 +15,7 @@
 #include "cli/training/resumed_text.h"
 #include "cli/training/training_run.h"
 #include "data/generated_dataset.h"
+#include "data/id_count.h"
 #include "data/records/record_dataset.h"
 #include "data/row_limited_dataset.h"
 #include "data/token_store/token_store_dataset.h"
@@ -103,8 +104,6 @@ void build_store(const PretrainOptions& options, const StartTokenizer& start) {
   build_with_display(store, tokenizer, options.tokenizer.max_unknown_percent);
 }
 
-// The most samples that are examined to estimate how much of the data has no row.
-constexpr int64_t kCountedSamples = 4096;
 // The id in all published vocabularies of BERT.
 constexpr int32_t kPublishedUnknownId = 100;
 
@@ -113,14 +112,15 @@ constexpr int32_t kPublishedUnknownId = 100;
 std::shared_ptr<const data::Dataset> limited_to_rows(std::shared_ptr<const data::Dataset> dataset,
                                                      const data::RowLimit& limit,
                                                      const std::string& missing) {
+  const data::IdCount count = data::count_ids(*dataset, data::kCountedSamples,
+                                              [&](int32_t id) { return id >= limit.rows; });
   auto limited = std::make_shared<data::RowLimitedDataset>(std::move(dataset), limit);
-  const auto count = limited->count(kCountedSamples);
-  if (!missing.empty() || count.rowless > 0) {
+  if (!missing.empty() || count.found > 0) {
     say("note: {}; {} of {} tokens in {} of {} samples\n",
         missing.empty() ? fmt::format("ids from vocab_size {} on are read as [UNK], id {}",
                                       limit.rows, limit.unknown_id)
                         : missing,
-        count.rowless, count.tokens, count.samples, limited->size());
+        count.found, count.tokens, count.samples, limited->size());
   }
   return limited;
 }
@@ -148,7 +148,20 @@ bool is_split_otherwise(const PretrainOptions& options) {
          !data::is_split_as_now(data::read_token_store_manifest(store_folder(options)).rules);
 }
 
-PretrainData open_store(const PretrainOptions& options, const StartTokenizer& start) {
+// Reports on data that were cut before this run.
+void report_ready(const data::Dataset& dataset, int32_t unknown_id, const PretrainOptions& options,
+                  std::string_view command) {
+  report_ids(
+      dataset, unknown_id,
+      {.max_unknown_percent = options.tokenizer.max_unknown_percent,
+       .source = options.input_file.empty() ? options.train_file : store_folder(options).string(),
+       .cure = fmt::format("make them again with the vocabulary that was made for their text: {}",
+                           command)});
+}
+
+// Makes the store of input_file, where that is to be read. Returns whether its text was cut, and
+// thus reported on.
+bool make_store(const PretrainOptions& options, const StartTokenizer& start) {
   if (const std::string reason = reason_not_to_read(options); !reason.empty()) {
     say("note: {}: {} has its tokens\n", reason, store_folder(options).string());
   } else if (is_split_otherwise(options)) {
@@ -157,7 +170,13 @@ PretrainData open_store(const PretrainOptions& options, const StartTokenizer& st
         store_folder(options).string());
   } else if (!options.input_file.empty()) {
     build_store(options, start);
+    return true;
   }
+  return false;
+}
+
+PretrainData open_store(const PretrainOptions& options, const StartTokenizer& start) {
+  const bool is_reported = make_store(options, start);
   auto store = std::make_shared<const data::TokenStore>(store_folder(options));
   check_same_vocabulary(*store, options);
   const auto missing = missing_rows(store->vocabulary(), store->folder().string(), options);
@@ -175,6 +194,7 @@ PretrainData open_store(const PretrainOptions& options, const StartTokenizer& st
   print_pair_notice(drawn->pairs_inside_a_sentence(),
                     "the pairs are cut inside a sentence, because no other sentence begins nearby",
                     ", otherwise --next-sentence none");
+  if (!is_reported) report_ready(*drawn, limit.unknown_id, options, "cloze data tokens");
   opened.dataset = drawn;
   if (missing) opened.dataset = limited_to_rows(opened.dataset, limit, *missing);
   return opened;
@@ -233,6 +253,8 @@ PretrainData open_without_text(const PretrainOptions& options, const StartTokeni
   }
   const int32_t unknown_id = tokenizer ? tokenizer->vocabulary.unknown_id() : kPublishedUnknownId;
   opened.dataset = open_records(options);
+  report_ready(*opened.dataset, tokenizer ? unknown_id : data::likely_unknown_id(*opened.dataset),
+               options, "cloze data records");
   if (unknown_id < options.model().vocab_size) {
     opened.dataset = limited_to_rows(opened.dataset,
                                      {.rows = options.model().vocab_size, .unknown_id = unknown_id},
@@ -310,6 +332,15 @@ void check_token_types(const PretrainOptions& options) {
   throw_user_error(
       "type_vocab_size is {}, but the sentences of a pair have token types 0 and 1; raise it{}",
       options.model().type_vocab_size, draws ? ", or set next_sentence to none" : "");
+}
+
+// Random ids have no [UNK].
+void check_unknown_limit(const PretrainOptions& options, const OptionTable& table) {
+  constexpr const char* kOption = "max_unknown_tokens";
+  const bool has_data = options.made_data().empty() || !options.validation.files.empty();
+  if (has_data || !table.is_asked_for(kOption) || is_overridden(table, kOption)) return;
+  throw_user_error("{} needs text, or data made of text; {} has none", kOption,
+                   options.made_data());
 }
 
 void check_loading(const OptionTable& table) {
@@ -394,12 +425,12 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
       length_notes(options, schedule_steps(options), planned_steps(options));
   if (options.input_file.empty()) {
     for (const std::string& name :
-         table.asked_for({"token_store", "input_format", "max_invalid_utf8", "max_unknown_tokens",
-                          "profile"})) {
+         table.asked_for({"token_store", "input_format", "max_invalid_utf8", "profile"})) {
       if (is_overridden(table, name)) continue;
       throw_user_error("{} needs input_file, which is not given", name);
     }
   }
+  check_unknown_limit(options, table);
   check_token_types(options);
   if (is_store(options)) check_rules_of_store(options, table);
   const std::string& held_out = options.validation.files;
