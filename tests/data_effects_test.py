@@ -383,6 +383,13 @@ class TokenizeTest(DataEffects, unittest.TestCase):
         "offsets": Effect("true", prints(":0-3 ")),
     }
 
+    def test_unknown_tokens_are_noted(self):
+        for name, offsets in (("ids", None), ("offsets", "true")):
+            run = self.run_with(name, {"stdin": "the cat sat\n北 cat 京 北\n", "offsets": offsets}, self.COMMAND)
+            self.assertEqual(run.messages, "note: 3 of 7 tokens are [UNK] (42.86 %), most often for 北 (2), 京 (1)\n")
+        run = self.run_with("trace", {"stdin": "the cat sat\n" * 100 + "北\n"}, self.COMMAND)
+        self.assertEqual(run.messages, "")
+
 
 if __name__ == "__main__":
     unittest.main()

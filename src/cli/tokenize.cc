@@ -1,16 +1,21 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "checkpoints/stored_tokenizer.h"
 #include "cli/commands.h"
+#include "cli/data/cut_report.h"
 #include "cli/data/data_options.h"
 #include "cli/program.h"
 #include "cli/say.h"
+#include "cli/work_display.h"
+#include "text/cut_count.h"
 #include "text/tokenizer.h"
 
 namespace cloze::cli {
@@ -43,12 +48,43 @@ void write_out(fmt::memory_buffer& out) {
   out.clear();
 }
 
+// What is [UNK] in the lines, for which characters and words: these are looked for in the first
+// lines that have any.
+class UnknownCount {
+ public:
+  explicit UnknownCount(const text::Tokenizer& tokenizer)
+      : unknown_id_(tokenizer.vocabulary().unknown_id()), examined_(tokenizer) {}
+
+  void add(std::string_view line, std::span<const int32_t> ids) {
+    const auto unknown = std::ranges::count(ids, unknown_id_);
+    tokens_ += std::ssize(ids);
+    unknown_ += unknown;
+    if (unknown == 0 || examined_bytes_ > kMostExamined) return;
+    examined_bytes_ += line.size();
+    examined_.add(line);
+  }
+  void print() const {
+    if (percent(unknown_, tokens_) <= kTraceOfUnknownPercent) return;
+    say("note: {} of {} tokens are [UNK] ({:.2f} %), most often for {}\n", unknown_, tokens_,
+        percent(unknown_, tokens_), listed(examined_.causes(kShownCauses)));
+  }
+
+ private:
+  static constexpr size_t kMostExamined = 4 << 20;  // bytes
+  static constexpr size_t kShownCauses = 5;
+
+  int32_t unknown_id_;
+  text::CutCount examined_;
+  size_t examined_bytes_ = 0;
+  int64_t tokens_ = 0, unknown_ = 0;
+};
+
 // Appends the line's ids to `out`, returns its number of invalid UTF-8 sequences.
 uint64_t tokenize_line(const text::Tokenizer& tokenizer, bool with_offsets, std::string_view line,
                        std::vector<int32_t>& ids, fmt::memory_buffer& out) {
   uint64_t num_invalid = 0;
   if (with_offsets) {
-    const text::Encoding encoding = tokenizer.encode(line);
+    text::Encoding encoding = tokenizer.encode(line);
     num_invalid = encoding.num_invalid;
     const char* separator = "";
     for (size_t i = 0; i < encoding.ids.size(); ++i) {
@@ -57,6 +93,7 @@ uint64_t tokenize_line(const text::Tokenizer& tokenizer, bool with_offsets, std:
                      offset.begin, offset.end);
       separator = " ";
     }
+    ids = std::move(encoding.ids);
   } else {
     ids.clear();
     num_invalid = tokenizer.append_ids(line, ids);
@@ -74,14 +111,17 @@ void tokenize(Options& options, OptionTable& table) {
   fmt::memory_buffer out;
   std::string line;
   uint64_t num_invalid = 0;
+  UnknownCount unknown(tokenizer);
   while (std::getline(std::cin, line)) {
     num_invalid += tokenize_line(tokenizer, options.offsets, line, ids, out);
+    unknown.add(line, ids);
     if (out.size() >= kFlushBytes) write_out(out);
   }
   write_out(out);
   if (num_invalid > 0) {
     say("{} invalid UTF-8 sequences were left out\n", num_invalid);
   }
+  unknown.print();
 }
 
 void add_options(OptionTable& table, Options& o) {

@@ -30,7 +30,8 @@ std::vector<Json> fill(tasks::MaskFiller& filler, std::span<const Input> inputs)
   std::vector<std::string> texts;
   for (const Input& input : inputs) texts.push_back(input.first);
   std::vector<Json> outputs(inputs.size(), {{"blanks", Json::array()}});
-  for (const tasks::Blank& blank : filler.fill(texts, largest_top_k(inputs))) {
+  const tasks::FilledTexts filled = filler.fill(texts, largest_top_k(inputs));
+  for (const tasks::Blank& blank : filled.blanks) {
     Json candidates = Json::array();
     for (const auto& candidate : at_most(blank.candidates, inputs[blank.text].top_k)) {
       candidates.push_back({{"token", candidate.token}, {"probability", candidate.probability}});
@@ -38,6 +39,7 @@ std::vector<Json> fill(tasks::MaskFiller& filler, std::span<const Input> inputs)
     outputs[blank.text]["blanks"].push_back(
         {{"start", blank.start}, {"end", blank.end}, {"candidates", std::move(candidates)}});
   }
+  for (size_t i = 0; i < outputs.size(); ++i) tasks::add_unknown(outputs[i], filled.unknown[i]);
   return outputs;
 }
 

@@ -11,6 +11,8 @@
 //
 // An output for an input that was cut also has {"truncated": {"tokens", "kept"}}
 // (tasks/truncation.h): of a question, of a text or both of a pair. A text with blanks is never cut.
+// One for an input of which more than a trace is [UNK] has {"unknown": {"tokens", "count",
+// "most_often"}} (tasks/unknown_tokens.h).
 //
 // The most probable comes first; start and end are code points of the context, or where [MASK] is
 // in the text, end exclusive.

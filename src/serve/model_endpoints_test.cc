@@ -200,6 +200,31 @@ TEST(ModelEndpoints, WhatWasCutIsSaid) {
   EXPECT_FALSE(classes[1].contains("truncated"));
 }
 
+TEST(ModelEndpoints, WhatIsUnknownIsSaid) {
+  const std::vector<Input> texts = {{.first = "the \u5317 [MASK] [SEP] \u5317 on", .second = ""},
+                                    {.first = "the [MASK] ."}};
+  const auto blanks =
+      MadeUpModel({.kind = models::HeadKind::kPretraining}).serve().endpoints[0].handler(texts);
+  EXPECT_EQ(blanks[0].at("unknown"),
+            Json({{"tokens", 4}, {"count", 2}, {"most_often", {"\u5317"}}}));
+  EXPECT_FALSE(blanks[1].contains("unknown"));
+  const std::vector<Input> pairs = {{.first = "the zoo", .second = "a river"},
+                                    {.first = "the town", .second = "a river"}};
+  const auto classes =
+      MadeUpModel({.kind = models::HeadKind::kSequenceClassification, .labels = {"no", "yes"}})
+          .serve()
+          .endpoints[0]
+          .handler(pairs);
+  EXPECT_EQ(classes[0].at("unknown"), Json({{"tokens", 4}, {"count", 1}, {"most_often", {"z"}}}));
+  EXPECT_FALSE(classes[1].contains("unknown"));
+  const auto answers = MadeUpModel({.kind = models::HeadKind::kQuestionAnswering})
+                           .serve()
+                           .endpoints[0]
+                           .handler(pairs);
+  EXPECT_EQ(answers[0].at("unknown"), Json({{"tokens", 4}, {"count", 1}, {"most_often", {"z"}}}));
+  EXPECT_FALSE(answers[1].contains("unknown"));
+}
+
 TEST(ModelEndpoints, ARegressionGivesItsNumber) {
   const MadeUpModel made_up(
       {.kind = models::HeadKind::kSequenceClassification, .labels = {"score"}});

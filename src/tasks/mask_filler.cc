@@ -28,6 +28,17 @@ SpecialToken first_special_token(std::string_view text) {
   return first;
 }
 
+// What is between the special tokens of a text.
+std::vector<std::string_view> plain_parts(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const SpecialToken special = first_special_token(text);
+    parts.push_back(text.substr(0, special.position));
+    if (special.token.empty()) return parts;
+    text.remove_prefix(special.position + special.token.size());
+  }
+}
+
 // The blanks of a text, with no candidates yet.
 std::vector<Blank> blanks_of(std::string_view text, size_t index) {
   std::vector<Blank> blanks;
@@ -122,9 +133,20 @@ std::vector<int32_t> MaskFiller::ids_of(const std::string& text) const {
   return ids;
 }
 
-std::vector<Blank> MaskFiller::fill(std::span<const std::string> texts, int64_t top_k) {
+UnknownTokens MaskFiller::unknown_of(const data::Sample& sample, const std::string& text) const {
+  UnknownTokens unknown;
+  unknown.count(sample.input_ids, vocabulary());
+  unknown.find_causes(plain_parts(text), tokenizer());
+  return unknown;
+}
+
+FilledTexts MaskFiller::fill(std::span<const std::string> texts, int64_t top_k) {
+  FilledTexts all;
   std::vector<data::Sample> samples;
-  for (const std::string& text : texts) samples.push_back(sample_of(text));
+  for (const std::string& text : texts) {
+    samples.push_back(sample_of(text));
+    all.unknown.push_back(unknown_of(samples.back(), text));
+  }
   std::vector<std::vector<Blank>> blanks;
   for (const std::string& text : texts) blanks.push_back(blanks_of(text, blanks.size()));
   std::vector<size_t> filled(texts.size());
@@ -138,11 +160,10 @@ std::vector<Blank> MaskFiller::fill(std::span<const std::string> texts, int64_t 
       blanks[text][filled[text]++].candidates = best_candidates(row, vocabulary(), top_k);
     }
   });
-  std::vector<Blank> in_order;
   for (std::vector<Blank>& some : blanks) {
-    std::move(some.begin(), some.end(), std::back_inserter(in_order));
+    std::move(some.begin(), some.end(), std::back_inserter(all.blanks));
   }
-  return in_order;
+  return all;
 }
 
 }  // namespace cloze::tasks

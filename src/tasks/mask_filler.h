@@ -12,6 +12,7 @@
 
 #include "data/sample.h"
 #include "inference/inference_client.h"
+#include "tasks/unknown_tokens.h"
 
 namespace cloze::tasks {
 
@@ -28,6 +29,11 @@ struct Blank {
   std::vector<Candidate> candidates;  // most probable first
 };
 
+struct FilledTexts {
+  std::vector<Blank> blanks;           // every [MASK] of every text, in order
+  std::vector<UnknownTokens> unknown;  // of each text
+};
+
 // How many [MASK] a text has.
 int64_t count_blanks(std::string_view text);
 
@@ -36,8 +42,8 @@ class MaskFiller {
   // `num_threads` run a batch together; 0: all processors.
   MaskFiller(std::shared_ptr<const inference::PackedModel> model, int num_threads);
 
-  // Every [MASK] of every text, in order. A text may have two parts, separated by " [SEP] ".
-  std::vector<Blank> fill(std::span<const std::string> texts, int64_t top_k);
+  // A text may have two parts, separated by " [SEP] ".
+  FilledTexts fill(std::span<const std::string> texts, int64_t top_k);
 
   // The ids of a plain text, to compare with candidates.
   std::vector<int32_t> ids_of(const std::string& text) const;
@@ -47,6 +53,7 @@ class MaskFiller {
   const text::Vocabulary& vocabulary() const { return tokenizer().vocabulary(); }
   data::Sample sample_of(const std::string& text) const;
   void check(const data::Sample& sample, const std::string& text) const;
+  UnknownTokens unknown_of(const data::Sample& sample, const std::string& text) const;
 
   inference::InferenceClient client_;
 };

@@ -82,6 +82,7 @@ formats::Json answers_json(const Answers& answers) {
   }
   formats::Json reply = {{"answers", std::move(list)}};
   add_truncation(reply, answers.question);
+  add_unknown(reply, answers.unknown);
   return reply;
 }
 
@@ -90,35 +91,41 @@ QuestionAnswerer::QuestionAnswerer(std::shared_ptr<const inference::PackedModel>
     : client_(std::move(model), models::HeadKind::kQuestionAnswering, num_threads) {}
 
 // A long question is cut, but a model with few positions may have no room even for what is left.
-std::vector<Truncation> QuestionAnswerer::truncations(
-    std::span<const QuestionAndContext> questions) const {
+SquadFeatures QuestionAnswerer::features_of(const SquadData& data) const {
   const int64_t positions = client_.model().config().max_position_embeddings;
   const int64_t most = positions - data::kPairBorders - 1;
-  std::vector<Truncation> all;
-  for (size_t i = 0; i < questions.size(); ++i) {
-    std::vector<int32_t> ids;
-    client_.model().tokenizer().append_ids(questions[i].question, ids);
-    const int64_t kept = std::min(std::ssize(ids), kMaxQueryLength);
-    all.push_back({.tokens = std::ssize(ids), .kept = kept});
-    if (kept <= most) continue;
+  const int64_t length = std::min<int64_t>(positions, kSequenceLength);
+  SquadFeatures features =
+      make_squad_features(data, client_.model().tokenizer(),
+                          {.max_sequence_length = length,
+                           .document_stride = document_stride(length),
+                           .max_query_length = std::clamp<int64_t>(most, 1, kMaxQueryLength),
+                           .threads = client_.num_threads()});
+  for (size_t i = 0; i < data.questions.size(); ++i) {
+    if (std::min(features.question_tokens[i], kMaxQueryLength) <= most) continue;
     throw_user_error(
         "the question{} has {} tokens, the model has {} positions; shorten it to {} tokens",
-        of_input(i, questions.size()), ids.size(), positions, most);
+        of_input(i, data.questions.size()), features.question_tokens[i], positions, most);
   }
-  return all;
+  return features;
+}
+
+UnknownTokens QuestionAnswerer::unknown_of(const SquadData& data, const SquadFeatures& features,
+                                           size_t question) const {
+  const text::Tokenizer& tokenizer = client_.model().tokenizer();
+  const size_t context = data.questions[question].context;
+  UnknownTokens unknown;
+  unknown.count(features.questions[question], tokenizer.vocabulary());
+  unknown.count(features.contexts[context].ids, tokenizer.vocabulary());
+  const std::string_view texts[] = {data.questions[question].question, data.contexts[context]};
+  unknown.find_causes(texts, tokenizer);
+  return unknown;
 }
 
 std::vector<Answers> QuestionAnswerer::answer(std::span<const QuestionAndContext> questions,
                                               const AnswerOptions& options) {
-  const std::vector<Truncation> cut = truncations(questions);
   const SquadData data = squad_data_of(questions, options.may_have_no_answer);
-  const int64_t length =
-      std::min<int64_t>(client_.model().config().max_position_embeddings, kSequenceLength);
-  const SquadFeatures features = make_squad_features(data, client_.model().tokenizer(),
-                                                     {.max_sequence_length = length,
-                                                      .document_stride = document_stride(length),
-                                                      .max_query_length = kMaxQueryLength,
-                                                      .threads = client_.num_threads()});
+  const SquadFeatures features = features_of(data);
   check_not_empty(data, features);
   const auto predictions = answer_squad(client_, data, features,
                                         {.n_best_sizes = n_best_sizes_of(questions),
@@ -126,7 +133,10 @@ std::vector<Answers> QuestionAnswerer::answer(std::span<const QuestionAndContext
                                          .ends_at_words = true});
   std::vector<Answers> all;
   for (size_t i = 0; i < questions.size(); ++i) {
-    all.push_back({answers_of(predictions[i], questions[i].top_k), cut[i]});
+    all.push_back({.answers = answers_of(predictions[i], questions[i].top_k),
+                   .question = {.tokens = features.question_tokens[i],
+                                .kept = std::ssize(features.questions[i])},
+                   .unknown = unknown_of(data, features, i)});
   }
   return all;
 }

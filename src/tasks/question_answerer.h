@@ -14,7 +14,10 @@
 
 #include "formats/json.h"
 #include "inference/inference_client.h"
+#include "tasks/squad/squad_data.h"
+#include "tasks/squad/squad_features.h"
 #include "tasks/truncation.h"
+#include "tasks/unknown_tokens.h"
 
 namespace cloze::tasks {
 
@@ -33,9 +36,10 @@ struct Answer {
 struct Answers {
   std::vector<Answer> answers;  // the most probable first
   Truncation question;
+  UnknownTokens unknown;  // of the question and its text
 };
 
-// {"answers": [{"text", "probability", "start", "end"}, ...]}
+// {"answers": [{"text", "probability", "start", "end"}, ...]}, with what was cut and what is unknown
 formats::Json answers_json(const Answers& answers);
 
 struct AnswerOptions {
@@ -54,8 +58,9 @@ class QuestionAnswerer {
                               const AnswerOptions& options);
 
  private:
-  // Of all questions.
-  std::vector<Truncation> truncations(std::span<const QuestionAndContext> questions) const;
+  SquadFeatures features_of(const SquadData& data) const;
+  UnknownTokens unknown_of(const SquadData& data, const SquadFeatures& features,
+                           size_t question) const;
 
   inference::InferenceClient client_;
 };

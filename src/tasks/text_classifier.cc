@@ -1,6 +1,7 @@
 #include "tasks/text_classifier.h"
 
 #include <algorithm>
+#include <array>
 
 #include "tasks/class_logits.h"
 #include "tasks/logits.h"
@@ -34,6 +35,7 @@ formats::Json classification_json(const Classification& classification, bool is_
     reply["classes"] = std::move(list);
   }
   add_truncation(reply, classification.texts);
+  add_unknown(reply, classification.unknown);
   return reply;
 }
 
@@ -48,8 +50,11 @@ std::vector<Classification> TextClassifier::classify(std::span<const TextAndPair
     const auto pair = text.pair.empty() ? std::nullopt : std::optional<std::string_view>(text.pair);
     SequenceSample made =
         sequence_sample(text.text, pair, model.tokenizer(), model.config().max_position_embeddings);
+    UnknownTokens unknown;
+    unknown.count(made.sample.input_ids, model.tokenizer().vocabulary());
+    unknown.find_causes(std::array<std::string_view, 2>{text.text, text.pair}, model.tokenizer());
     samples.push_back(std::move(made.sample));
-    all.push_back({.classes = {}, .texts = made.texts});
+    all.push_back({.classes = {}, .texts = made.texts, .unknown = std::move(unknown)});
   }
   const std::vector<std::vector<float>> logits = class_logits(client_, samples);
   for (size_t i = 0; i < all.size(); ++i) all[i].classes = classes_of(logits[i], head().labels);

@@ -11,6 +11,7 @@
 #include "formats/json.h"
 #include "inference/inference_client.h"
 #include "tasks/truncation.h"
+#include "tasks/unknown_tokens.h"
 
 namespace cloze::tasks {
 
@@ -28,9 +29,11 @@ struct ClassProbability {
 struct Classification {
   std::vector<ClassProbability> classes;  // the most probable first
   Truncation texts;                       // of both of a pair together
+  UnknownTokens unknown;                  // of both
 };
 
-// {"classes": [{"label", "probability"}, ...]}; of a model that predicts a number, {"value"}.
+// {"classes": [{"label", "probability"}, ...]}; of a model that predicts a number, {"value"}. With
+// what was cut and what is unknown.
 formats::Json classification_json(const Classification& classification, bool is_regression);
 
 class TextClassifier {

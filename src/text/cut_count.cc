@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "text/python_string.h"
 #include "text/utf8.h"
@@ -62,15 +61,6 @@ void CutCount::add(std::string_view text) {
 
 double CutCount::unknown_share() const { return share_of(unknown_, tokens_); }
 double CutCount::stripped_share() const { return share_of(stripped_characters_, characters_); }
-
-std::vector<CountedText> CutCount::first_of(const std::map<std::string, int64_t>& counts,
-                                            size_t most) {
-  std::vector<CountedText> sorted;
-  for (const auto& [text, count] : counts) sorted.push_back({text, count});
-  std::ranges::stable_sort(sorted, std::greater(), &CountedText::count);
-  sorted.resize(std::min(most, sorted.size()));
-  return sorted;
-}
 
 std::string CutCount::cause_of(std::string_view word) {
   std::string missing, beginning;

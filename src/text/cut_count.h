@@ -35,12 +35,10 @@ class CutCount {
   // Of the tokens, those that are single letters of longer words (letter_count.h).
   double single_letter_share() const { return letters_.share(); }
   // The most frequent first.
-  std::vector<CountedText> causes(size_t most) const { return first_of(causes_, most); }
-  std::vector<CountedText> stripped(size_t most) const { return first_of(stripped_, most); }
+  std::vector<CountedText> causes(size_t most) const { return most_frequent(causes_, most); }
+  std::vector<CountedText> stripped(size_t most) const { return most_frequent(stripped_, most); }
 
  private:
-  static std::vector<CountedText> first_of(const std::map<std::string, int64_t>& counts,
-                                           size_t most);
   std::string cause_of(std::string_view word);
   bool is_unknown(std::string_view character);
   bool loses_marks(std::string_view character) const;

@@ -65,8 +65,10 @@ void run(const Options& options, const OptionTable& table) {
   tasks::QuestionAnswerer answerer(open_model(options.model, options.threads), options.threads);
   const std::vector<tasks::Answers> all = answerer.answer(questions, options.answer);
   TruncationNote cut("question");
+  UnknownNote unknown("input");
   for (const tasks::Answers& one : all) {
     cut.count(one.question);
+    unknown.count(one.unknown);
     if (table.is_given("input_file")) {
       fmt::print("{}\n", formats::json_line(tasks::answers_json(one)));
     } else {
@@ -74,6 +76,7 @@ void run(const Options& options, const OptionTable& table) {
     }
   }
   cut.print();
+  unknown.print();
 }
 
 void add_options(OptionTable& table, Options& o) {

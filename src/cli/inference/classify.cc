@@ -90,15 +90,18 @@ void run(const Options& options) {
   const std::vector<tasks::TextAndPair> texts = texts_of(options);
   const bool is_regression = classifier.head().is_regression();
   TruncationNote cut("text");
+  UnknownNote unknown("text");
   SamenessNote sameness;
   for_each_portion<tasks::TextAndPair>(texts, [&](std::span<const tasks::TextAndPair> portion) {
     for (const tasks::Classification& one : classifier.classify(portion)) {
       print_classes(one, is_regression, options.json);
       cut.count(one.texts);
+      unknown.count(one.unknown);
       if (!is_regression) sameness.count(one.classes.front());
     }
   });
   cut.print();
+  unknown.print();
   sameness.print();
 }
 

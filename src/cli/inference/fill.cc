@@ -43,7 +43,8 @@ void print_score(tasks::MaskFiller& filler, const std::vector<Question>& questio
   std::vector<std::string> texts;
   for (const Question& question : questions) texts.push_back(question.text);
   size_t correct = 0;
-  const std::vector<tasks::Blank> blanks = filler.fill(texts, 1);
+  const tasks::FilledTexts filled = filler.fill(texts, 1);
+  const std::vector<tasks::Blank>& blanks = filled.blanks;
   for (const tasks::Blank& blank : blanks) {
     const Question& question = questions[blank.text];
     const std::string& guess = blank.candidates[0].token;
@@ -57,12 +58,15 @@ void print_score(tasks::MaskFiller& filler, const std::vector<Question>& questio
   fmt::print("top-1 {:.1f} % ({} of {})\n",
              100.0 * static_cast<double>(correct) / static_cast<double>(blanks.size()), correct,
              blanks.size());
+  UnknownNote unknown("text");
+  for (const tasks::UnknownTokens& one : filled.unknown) unknown.count(one);
+  unknown.print();
 }
 
-void print_blanks(tasks::MaskFiller& filler, std::span<const std::string> texts, int64_t top_k) {
+void print_blanks(std::span<const tasks::Blank> blanks, std::span<const std::string> texts) {
   size_t last_text = texts.size();
   int number = 0;  // of the blank in its text
-  for (const tasks::Blank& blank : filler.fill(texts, top_k)) {
+  for (const tasks::Blank& blank : blanks) {
     if (blank.text != last_text) fmt::print("{}\n", texts[blank.text]);
     number = blank.text == last_text ? number + 1 : 1;
     last_text = blank.text;
@@ -89,9 +93,13 @@ void run(const Options& options) {
   const std::vector<std::string> texts = options.texts.empty() ? texts_to_read() : options.texts;
   if (texts.empty()) throw_user_error("there is no text; give --text, or lines to read");
   note_invalid_texts(options.texts);
+  UnknownNote unknown("text");
   for_each_portion<std::string>(texts, [&](std::span<const std::string> portion) {
-    print_blanks(filler, portion, options.top_k);
+    const tasks::FilledTexts filled = filler.fill(portion, options.top_k);
+    print_blanks(filled.blanks, portion);
+    for (const tasks::UnknownTokens& one : filled.unknown) unknown.count(one);
   });
+  unknown.print();
 }
 
 void add_options(OptionTable& table, Options& o) {

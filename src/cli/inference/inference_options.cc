@@ -9,8 +9,10 @@
 
 #include "base/error.h"
 #include "checkpoints/stored_model.h"
+#include "cli/data/cut_report.h"
 #include "cli/memory_forecast.h"
 #include "cli/say.h"
+#include "cli/work_display.h"
 #include "formats/json.h"
 #include "formats/model_tensors.h"
 #include "formats/tf_checkpoint.h"
@@ -26,6 +28,8 @@ namespace cloze::cli {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr size_t kShownCauses = 5;  // of [UNK]
 
 void print_notes(const inference::PackedModel& model) {
   for (const std::string& note : model.notes()) say("note: {}\n", note);
@@ -92,6 +96,27 @@ void TruncationNote::print() const {
   say("note: {} of {} {}s are too long and were cut; the longest has {} tokens, of which {} were "
       "read\n",
       cut_, inputs_, what_, longest_.tokens, longest_.kept);
+}
+
+void UnknownNote::count(const tasks::UnknownTokens& input) {
+  ++inputs_;
+  tokens_ += input.tokens;
+  unknown_ += input.unknown;
+  if (!input.is_more_than_a_trace()) return;
+  ++with_unknown_;
+  for (const text::CountedText& cause : input.causes) causes_[cause.text] += cause.count;
+}
+
+void UnknownNote::print() const {
+  if (with_unknown_ == 0) return;
+  const std::string what =
+      inputs_ == 1 ? fmt::format("{} of the {}'s {} tokens are [UNK]", unknown_, what_, tokens_)
+                   : fmt::format("{} of {} {}s have [UNK] among their tokens, {} of {} in all",
+                                 with_unknown_, inputs_, what_, unknown_, tokens_);
+  const bool is_strange = percent(unknown_, tokens_) > kMaxUnknownPercent;
+  say("note: {}, most often for {}: the model cannot tell what these mean{}\n", what,
+      listed(text::most_frequent(causes_, kShownCauses)),
+      is_strange ? ", and was hardly made for such text" : "");
 }
 
 std::vector<formats::Json> read_json_lines(const std::filesystem::path& path,

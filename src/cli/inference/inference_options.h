@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "formats/json.h"
 #include "inference/packed_model.h"
 #include "tasks/truncation.h"
+#include "tasks/unknown_tokens.h"
 
 namespace cloze::cli {
 
@@ -56,6 +58,20 @@ class TruncationNote {
   std::string what_;
   int64_t inputs_ = 0, cut_ = 0;
   tasks::Truncation longest_;  // of those that were cut
+};
+// Says on standard error in how many inputs more than a trace is [UNK], for what, and which share
+// of all tokens that is.
+class UnknownNote {
+ public:
+  explicit UnknownNote(std::string what) : what_(std::move(what)) {}  // "text"
+  void count(const tasks::UnknownTokens& input);
+  void print() const;
+
+ private:
+  std::string what_;
+  int64_t inputs_ = 0, with_unknown_ = 0;
+  int64_t tokens_ = 0, unknown_ = 0;
+  std::map<std::string, int64_t> causes_;
 };
 // The objects of a file, one a line, each of which has these members, as texts; it may have the
 // optional ones, and others as well (an id). Blank lines are skipped. DataError that names file and

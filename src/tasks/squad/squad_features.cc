@@ -46,12 +46,13 @@ class FeatureMaker {
   void tokenize() {
     features_.contexts.resize(data_.contexts.size());
     features_.questions.resize(data_.questions.size());
+    features_.question_tokens.resize(data_.questions.size());
     answers_.resize(data_.questions.size());
     for_each_of(data_.contexts, [&](size_t i) {
       features_.contexts[i] = tokenized_context(data_.contexts[i], tokenizer_, options_.style);
     });
     for_each_of(data_.questions, [&](size_t i) {
-      features_.questions[i] = question_ids(data_.questions[i].question);
+      take_question(i);
       if (options_.with_labels) answers_[i] = answer_of(data_.questions[i]);
     });
   }
@@ -62,15 +63,15 @@ class FeatureMaker {
                            [&](int64_t i) { body(static_cast<size_t>(i)); });
   }
 
-  std::vector<int32_t> question_ids(const std::string& text) const {
-    std::vector<int32_t> ids;
-    tokenizer_.append_ids(text, ids);
+  void take_question(size_t i) {
+    std::vector<int32_t>& ids = features_.questions[i];
+    tokenizer_.append_ids(data_.questions[i].question, ids);
+    features_.question_tokens[i] = std::ssize(ids);
     const auto limit = static_cast<size_t>(options_.max_query_length);
     if (is_google() && ids.size() > limit) {
       ids.resize(limit);
       ids.shrink_to_fit();
     }
-    return ids;
   }
 
   PlacedAnswer answer_of(const SquadQuestion& question) const {

@@ -61,6 +61,7 @@ struct SquadWindow {
 struct SquadFeatures {
   std::vector<SquadContext> contexts;           // as SquadData::contexts
   std::vector<std::vector<int32_t>> questions;  // ids, as SquadData::questions
+  std::vector<int64_t> question_tokens;         // before they were cut
   std::vector<SquadWindow> windows;             // in the order of the questions
   std::vector<size_t> first_window;  // of each question; one more at the end: number of windows
   std::vector<size_t> misplaced;     // questions whose answer's text is not at its place

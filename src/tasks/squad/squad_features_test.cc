@@ -80,6 +80,7 @@ TEST(SquadFeaturesTest, LongQuestionsAreCutByGoogleOnly) {
   SquadFeatures features = make_squad_features(data, tokenizer(), options);
   EXPECT_EQ(text_of(squad_sample(data, features, features.windows[0])),
             "[CLS] c d e [SEP] a b [SEP]");
+  EXPECT_EQ(features.question_tokens, std::vector<int64_t>{4}) << "before it was cut";
   options.style = SquadStyle::kHuggingFace;
   features = make_squad_features(data, tokenizer(), options);
   EXPECT_EQ(text_of(squad_sample(data, features, features.windows[0])),
@@ -137,9 +138,10 @@ std::string refusal(const SquadData& data, const SquadFeatureOptions& options) {
 TEST(SquadFeaturesTest, SizesThatDoNotFitAreNamed) {
   const SquadData data = one_question("a b c d e f", question_with("c d", {}));
   SquadFeatureOptions options = small(SquadStyle::kGoogle);
-  EXPECT_EQ(refusal(data, options),
-            "question q has no answers and is not marked is_impossible; leave it out of the training "
-            "file");
+  EXPECT_EQ(
+      refusal(data, options),
+      "question q has no answers and is not marked is_impossible; leave it out of the training "
+      "file");
   options.with_labels = false;
   options.max_sequence_length = 5;
   EXPECT_EQ(refusal(data, options),
@@ -148,9 +150,10 @@ TEST(SquadFeaturesTest, SizesThatDoNotFitAreNamed) {
   options.max_sequence_length = 6;
   EXPECT_EQ(refusal(data, options), "taken");
   options.style = SquadStyle::kHuggingFace;
-  EXPECT_EQ(refusal(data, options),
-            "question q has 2 tokens, which leaves its context windows of 1: they cannot overlap by "
-            "doc_stride 2 tokens; raise max_seq_length (6), or lower doc_stride");
+  EXPECT_EQ(
+      refusal(data, options),
+      "question q has 2 tokens, which leaves its context windows of 1: they cannot overlap by "
+      "doc_stride 2 tokens; raise max_seq_length (6), or lower doc_stride");
   options.document_stride = 0;
   EXPECT_EQ(refusal(data, options), "doc_stride is 0; it must be from 1 to 2147483647");
 }
