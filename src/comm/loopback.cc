@@ -16,35 +16,60 @@
 namespace cloze::comm {
 namespace {
 
-// What the ranks share: the messages on their way. It breaks when a rank has ended early.
-class PostOffice {
+// The messages from one rank to another that are on their way. Only the one it is for waits here, so
+// that a message wakes one thread. It breaks when a rank has ended early.
+class Mailbox {
  public:
-  using Address = std::tuple<int, int, int>;  // channel, from, to
-
-  void post(const Address& address, std::span<const std::byte> bytes) {
-    const std::lock_guard lock(mutex_);
-    messages_[address].emplace_back(bytes.begin(), bytes.end());
-    has_news_.notify_all();
+  void post(std::span<const std::byte> bytes) {
+    {
+      const std::lock_guard lock(mutex_);
+      messages_.emplace_back(bytes.begin(), bytes.end());
+    }
+    has_news_.notify_one();
   }
-  std::vector<std::byte> take(const Address& address) {
+  std::vector<std::byte> take() {
     std::unique_lock lock(mutex_);
-    std::deque<std::vector<std::byte>>& messages = messages_[address];
-    has_news_.wait(lock, [&] { return !messages.empty() || is_broken_; });
-    if (messages.empty()) throw std::runtime_error("another rank has ended");
-    std::vector<std::byte> message = std::move(messages.front());
-    messages.pop_front();
+    has_news_.wait(lock, [&] { return !messages_.empty() || is_broken_; });
+    if (messages_.empty()) throw std::runtime_error("another rank has ended");
+    std::vector<std::byte> message = std::move(messages_.front());
+    messages_.pop_front();
     return message;
   }
   void give_up() {
-    const std::lock_guard lock(mutex_);
-    is_broken_ = true;
-    has_news_.notify_all();
+    {
+      const std::lock_guard lock(mutex_);
+      is_broken_ = true;
+    }
+    has_news_.notify_one();
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable has_news_;
-  std::map<Address, std::deque<std::vector<std::byte>>> messages_;
+  std::deque<std::vector<std::byte>> messages_;
+  bool is_broken_ = false;
+};
+
+// What the ranks share: a mailbox for each channel, sender and receiver.
+class PostOffice {
+ public:
+  using Address = std::tuple<int, int, int>;  // channel, from, to
+
+  Mailbox& mailbox(const Address& address) {
+    const std::lock_guard lock(mutex_);
+    Mailbox& found = mailboxes_[address];
+    if (is_broken_) found.give_up();
+    return found;
+  }
+  void give_up() {
+    const std::lock_guard lock(mutex_);
+    is_broken_ = true;
+    for (auto& [address, mailbox] : mailboxes_) mailbox.give_up();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<Address, Mailbox> mailboxes_;
   bool is_broken_ = false;
 };
 
@@ -63,10 +88,10 @@ class Loopback final : public Communicator {
  protected:
   void wait_for_room_on(int /*channel*/) override {}
   void send_on(int channel, std::span<const std::byte> bytes, int to) override {
-    office_.post({channel, rank_, to}, bytes);
+    office_.mailbox({channel, rank_, to}).post(bytes);
   }
   void receive_on(int channel, std::span<std::byte> bytes, int from) override {
-    const std::vector<std::byte> message = office_.take({channel, from, rank_});
+    const std::vector<std::byte> message = office_.mailbox({channel, from, rank_}).take();
     CLOZE_CHECK(message.size() == bytes.size(), "{} bytes from rank {}, not {}", message.size(),
                 from, bytes.size());
     std::ranges::copy(message, bytes.begin());
