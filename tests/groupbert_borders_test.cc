@@ -32,7 +32,7 @@ class Borders : public testing::TestWithParam<const char*> {};
 
 TEST_P(Borders, NoTokenReachesAnotherSequence) {
   graph::Graph graph;
-  models::bert_for_inference(graph, small_model(), {},
+  models::bert_for_inference(graph, as_groupbert(small_model()), {},
                              {kCapacity.tokens, kCapacity.sequences, kCapacity.predictions});
   engine::Session session(std::move(graph), {.device = GetParam(), .num_threads = 2});
   session.initialize_parameters(5);

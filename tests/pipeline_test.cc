@@ -13,7 +13,6 @@ namespace {
 
 using Tensors = std::map<std::string, std::vector<float>>;
 
-constexpr int64_t kSteps = 50;
 // Several micro-batches in a step.
 const data::MicroBatchCapacity kCapacity{.tokens = 40, .sequences = 3, .predictions = 12};
 
@@ -59,7 +58,7 @@ class Pipeline : public testing::TestWithParam<DType> {
     if (GetParam() == DType::kF16) step.set_loss_scale(kLossScaleOfF16);
     step.session().initialize_parameters(5);
     RankResult result{.start = parameters_of(step.session())};
-    for (int64_t i = 0; i < kSteps; ++i) {
+    for (int64_t i = 0; i < kStepsOfRanks; ++i) {
       const auto batch = data::pack(random_samples(100 + i, kSamplesOfStep), kCapacity);
       const train::StepResult done = step.run(batch, i, learning_rate(options.optimizer.name));
       result.losses.push_back(done.loss());
@@ -152,7 +151,7 @@ class Pipeline : public testing::TestWithParam<DType> {
   // For weights whose sums had another order, or that were rounded differently.
   static double bound() {
     return GetParam() == DType::kF32
-               ? reordering_bound(kSteps)
+               ? reordering_bound(kStepsOfRanks)
                : rounding_gap(train::training_graph(options_of(comm::alone())).graph, GetParam());
   }
 };
@@ -238,24 +237,17 @@ TEST_P(Pipeline, RoundsWeightsLikeOne) {
   EXPECT_EQ(train_on(2, rounds).parameters, train_alone(rounds).parameters);
 }
 
-// Under a sanitizer all layouts take a minute or more in each dtype.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsSlow = true;
-#else
-constexpr bool kIsSlow = false;
-#endif
-
 TEST_P(Pipeline, EachLayoutHasTheWeightsOfOne) {
-  if (kIsSlow && GetParam() != DType::kF32) GTEST_SKIP() << "f32 shows what a sanitizer finds";
+  if (kIsSanitized && GetParam() != DType::kF32) GTEST_SKIP() << "f32 shows what a sanitizer finds";
   const Trained alone = train_alone();
   for (const Layout& layout : layouts()) {
     EXPECT_LE(relative_gap(train_on(layout.ranks, layout.change), alone), bound()) << layout.name;
   }
 }
 
-// Losses and norms of the 50 steps too. With clipping, so that the norm matters.
+// Losses and norms of all steps too. With clipping, so that the norm matters.
 TEST_P(Pipeline, EachLayoutWithReproducibleSumsHasTheBytesOfOne) {
-  if (kIsSlow && GetParam() != DType::kF32) GTEST_SKIP() << "f32 shows what a sanitizer finds";
+  if (kIsSanitized && GetParam() != DType::kF32) GTEST_SKIP() << "f32 shows what a sanitizer finds";
   const Change reproduces = [](train::TrainingStepOptions& options) {
     options.reproducible_sums = true;
     options.optimizer.max_gradient_norm = 0.05;

@@ -13,7 +13,6 @@
 namespace cloze::tests {
 namespace {
 
-constexpr int64_t kSteps = 50;
 // Several micro-batches in a step.
 const data::MicroBatchCapacity kCapacity{.tokens = 40, .sequences = 3, .predictions = 12};
 
@@ -26,7 +25,7 @@ class Ranks : public testing::TestWithParam<DType> {
   static Trained train(const train::TrainingStepOptions& options) {
     train::TrainingStep step(options);
     if (GetParam() == DType::kF16) step.set_loss_scale(kLossScaleOfF16);
-    return train_steps(step, kCapacity, kSteps, learning_rate("lamb"));
+    return train_steps(step, kCapacity, kStepsOfRanks, learning_rate("lamb"));
   }
   using Change = std::function<void(train::TrainingStepOptions&)>;
   // What each rank has at the end.
@@ -42,7 +41,7 @@ class Ranks : public testing::TestWithParam<DType> {
   // For weights whose sums had another order, or that were rounded differently.
   static double bound() {
     return GetParam() == DType::kF32
-               ? reordering_bound(kSteps)
+               ? reordering_bound(kStepsOfRanks)
                : rounding_gap(train::training_graph(options_of(comm::alone())).graph, GetParam());
   }
   static void expect_same_on_all(const std::vector<Trained>& all) {

@@ -1,27 +1,32 @@
 // A model that trains in milliseconds, for tests that compare two ways to the same weights.
 #pragma once
 
+#include <cstdlib>
+#include <string_view>
+
 #include "models/bert_config.h"
 
 namespace cloze::tests {
 
-#ifdef CLOZE_TEST_GROUPBERT
-inline constexpr bool kIsGroupBert = true;
-#else
-inline constexpr bool kIsGroupBert = false;
-#endif
+// Whether the environment asks for a GroupBERT: CLOZE_TEST_MODEL=groupbert. "bert" without it.
+inline bool is_groupbert() {
+  const char* model = std::getenv("CLOZE_TEST_MODEL");
+  return model != nullptr && std::string_view(model) == "groupbert";
+}
 
-// The model, as a GroupBERT where the test is compiled for that.
-inline models::BertConfig as_tested(models::BertConfig model) {
-  if (kIsGroupBert) {
-    model.groupbert = true;
-    model.groupbert_conv_group_size = 8;
-  }
+inline models::BertConfig as_groupbert(models::BertConfig model) {
+  model.groupbert = true;
+  model.groupbert_conv_group_size = 8;
   return model;
 }
 
+// The model, as a GroupBERT where the environment asks for that.
+inline models::BertConfig as_tested(const models::BertConfig& model) {
+  return is_groupbert() ? as_groupbert(model) : model;
+}
+
 // Operators in a row in a layer that have a sum.
-inline constexpr int64_t kSumsOfLayer = kIsGroupBert ? 16 : 8;
+inline int64_t sums_of_layer() { return is_groupbert() ? 16 : 8; }
 
 inline models::BertConfig small_model() {
   return as_tested({.vocab_size = 97,

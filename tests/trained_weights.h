@@ -63,6 +63,15 @@ inline double relative_gap(const Trained& a, const Trained& b) {
   return norm_of_difference(a.parameters, b.parameters) / movement;
 }
 
+// Of runs that several ranks share. A sanitizer sees in ten steps what it sees in fifty, which take
+// it a minute for all layouts.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kIsSanitized = true;
+#else
+inline constexpr bool kIsSanitized = false;
+#endif
+inline constexpr int64_t kStepsOfRanks = kIsSanitized ? 10 : 50;
+
 inline constexpr int kSamplesOfStep = 8;
 inline constexpr double kLossScaleOfF16 = 0x1p12;
 
