@@ -11,29 +11,30 @@
 namespace cloze::text {
 namespace {
 
-// In small letters, without the last full stop. Few of them are words that could end a sentence in
-// another of these languages.
+// In small letters, without the last full stop. None of them is a common word that could end a
+// sentence in another of these languages, as mind. (mindestens) would be in English, and sig.
+// (siguiente) in Danish and Swedish.
 constexpr auto kAbbreviations = std::to_array<std::string_view>(
     {// English
      "a.k.a", "al", "approx", "assoc", "aug", "ave", "b", "bros", "c", "ca", "co", "corp", "dec",
-     "dept", "ed", "eds", "esp", "est", "etc", "ex", "ext", "feb", "fr", "ft", "inc", "jan", "jr",
-     "jul", "jun", "ltd", "nov", "oct", "ph.d", "pop", "pvt", "sep", "sept", "sr", "v",
+     "dept", "ed", "eds", "esp", "est", "etc", "ext", "feb", "fr", "ft", "inc", "jan", "jr", "jul",
+     "jun", "ltd", "nov", "oct", "ph.d", "pvt", "sep", "sr", "v",
      // German
      "abb", "bspw", "bzw", "dipl", "evtl", "geb", "gest", "ggf", "hrsg", "inkl", "jh", "jhd",
-     "jhdt", "mio", "mrd", "mind", "sog", "std", "str", "tel", "usw", "vgl", "zzgl",
+     "jhdt", "mio", "mrd", "sog", "std", "str", "tel", "usw", "vgl", "zzgl",
      // French, Italian, Portuguese, Spanish
-     "av", "cap", "ej", "env", "ing", "pág", "págs", "prov", "sig", "vv",
+     "av", "ej", "env", "ing", "pág", "págs", "vv",
      // Dutch, Polish, Swedish, Turkish, Vietnamese
      "bijv", "blz", "bl.a", "d.v.s", "enz", "m.in", "np", "org", "tj", "tp", "ul", "ur", "vd", "yy",
      "zm",
      // Russian, Ukrainian
      "акад", "англ", "букв", "гл", "гр", "ед", "итал", "им", "лат", "млн", "млрд", "напр", "нем",
-     "обл", "ок", "пос", "проф", "род", "рус", "св", "см", "ср", "стр", "тыс", "ул", "ум", "фр"});
+     "обл", "ок", "пос", "проф", "рус", "св", "см", "ср", "стр", "тыс", "ул", "фр"});
 
 // These are abbreviations only before a number.
-constexpr auto kNumberedAbbreviations =
-    std::to_array<std::string_view>({"app", "art", "ch", "eq", "fig", "figs", "no", "nos", "nr",
-                                     "op", "p", "pp", "sec", "vol", "vols"});
+constexpr auto kNumberedAbbreviations = std::to_array<std::string_view>(
+    {"app", "art", "cap", "ch",   "eq",  "fig",  "figs", "no",   "nos", "nr", "op",
+     "p",   "pop", "pp",  "prov", "sec", "sept", "vol",  "vols", "род", "ум"});
 
 // Words that often open a sentence.
 constexpr auto kSentenceOpeners = std::to_array<std::string_view>(

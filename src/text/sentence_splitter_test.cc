@@ -35,6 +35,23 @@ TEST(SentenceSplitterTest, AbbreviationsAndInitialsDoNotEndASentence) {
             "Acme Inc. Paris was founded by Smith Jr. | In 1900 it closed.");
 }
 
+// Abbreviations of one language that are words of another.
+TEST(SentenceSplitterTest, CommonWordsAreNoAbbreviations) {
+  for (const char* text : {"He changed his mind. | Bob left.", "She loves pop. | Bob does not.",
+                           "He took off his cap. | Bob left.", "Ils étaient sept. | Paul partit.",
+                           "She met her ex. | Bob left.", "Han gömde sig. | Erik gick hem.",
+                           "Eleverna skrev ett prov. | Erik gick hem.",
+                           "У него острый ум. | Пушкин ушёл.", "Это древний род. | Пушкин ушёл."}) {
+    std::string paragraph = text;
+    paragraph.erase(paragraph.find("| "), 2);
+    EXPECT_EQ(split(paragraph), text);
+  }
+  for (const char* text : {"Véase cap. 3 y prov. 4.", "He came on Sept. 5 and left.",
+                           "Поэт (род. 5 мая, ум. 9 июня) жил там."}) {
+    EXPECT_EQ(split(text), text) << "before a number";
+  }
+}
+
 TEST(SentenceSplitterTest, NumbersAndLowerCaseGoOn) {
   EXPECT_EQ(split("It cost 3.50 dollars. 427 were sold."),
             "It cost 3.50 dollars. | 427 were sold.");

@@ -31,7 +31,7 @@ inline constexpr const char* kShardSuffix = ".tokens";
 std::string vocabulary_hash(const text::Vocabulary& vocabulary);
 
 // Goes up with every change that splits sentences otherwise. Stores without a number have 1.
-inline constexpr int kSplitterVersion = 2;
+inline constexpr int kSplitterVersion = 3;
 
 // What decides the tokens of a text.
 struct TokenRules {
