@@ -279,8 +279,10 @@ Conversion converted(const ForeignSystem& system, const ForeignFile& file) {
 }
 
 std::optional<ForeignFile> read_foreign_form(std::string_view comma_list) {
-  const bool is_list = comma_list.find(',') != std::string_view::npos;
   const std::filesystem::path path = comma_list;
+  std::error_code unknown;
+  const bool is_list =
+      comma_list.find(',') != std::string_view::npos && !std::filesystem::exists(path, unknown);
   const bool is_json = !is_list && path.extension() != ".yaml" && path.extension() != ".yml" &&
                        path.extension() != ".sh";
   if (is_json) {

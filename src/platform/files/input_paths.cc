@@ -96,13 +96,25 @@ std::vector<fs::path> files_matching(const std::string& pattern) {
   throw_user_error("no file matches {}; check the path", pattern);
 }
 
+// The longest beginning of the list, up to a comma, that is the path of something; else what is
+// before the first comma.
+size_t length_of_first(std::string_view comma_list) {
+  constexpr size_t kLongestPath = 4096;
+  std::error_code unknown;
+  size_t comma = std::min(comma_list.size(), kLongestPath);
+  while (comma < comma_list.size() && comma_list[comma] != ',') --comma;
+  for (; comma != std::string_view::npos && comma > 0; comma = comma_list.rfind(',', comma - 1)) {
+    if (fs::exists(comma_list.substr(0, comma), unknown)) return comma;
+  }
+  return std::min(comma_list.find(','), comma_list.size());
+}
+
 std::vector<std::string> patterns_of(std::string_view comma_list) {
   std::vector<std::string> patterns;
   while (!comma_list.empty()) {
-    const size_t comma = comma_list.find(',');
-    const std::string pattern(comma_list.substr(0, comma));
-    comma_list.remove_prefix(comma == std::string_view::npos ? comma_list.size() : comma + 1);
-    if (!pattern.empty()) patterns.push_back(pattern);
+    const size_t length = length_of_first(comma_list);
+    if (length > 0) patterns.emplace_back(comma_list.substr(0, length));
+    comma_list.remove_prefix(std::min(length + 1, comma_list.size()));
   }
   return patterns;
 }

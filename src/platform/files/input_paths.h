@@ -7,7 +7,8 @@
 
 namespace cloze::platform {
 
-// Comma list of paths and glob patterns → existing files, sorted within each pattern.
+// Comma list of paths and glob patterns → existing files, sorted within each pattern. A path that
+// exists is taken whole, commas and all; in a pattern, ? stands for a comma.
 // A folder, named or matched, stands for every file below it, also through links; each folder is
 // read once. "-", standard input, stays as it is. Temporary and partial files of ours, which a
 // killed process may have left, belong to no pattern and no folder. A pattern that is itself the

@@ -43,6 +43,24 @@ TEST_F(InputPathsTest, KnowsListsGlobsAndFolders) {
   EXPECT_THROW(expand_paths((folder_ / "*.none").string()), UserError);
 }
 
+TEST_F(InputPathsTest, APathThatExistsMayHaveCommas) {
+  const auto at = [&](const char* name) { return (folder_ / name).string(); };
+  for (const char* name : {"a", "b", "a,b", "a,b,c.txt"}) write_file_atomically(at(name), "");
+  fs::create_directories(folder_ / "in,out");
+  write_file_atomically(folder_ / "in,out" / "d", "");
+  using Paths = std::vector<fs::path>;
+  EXPECT_EQ(expand_paths(at("a,b")), (Paths{at("a,b")}));
+  EXPECT_EQ(expand_paths(at("a,b,c.txt") + "," + at("b")), (Paths{at("a,b,c.txt"), at("b")}));
+  EXPECT_EQ(expand_paths(at("b") + "," + at("a,b") + "," + at("a")),
+            (Paths{at("b"), at("a,b"), at("a")}));
+  EXPECT_EQ(expand_paths(at("in,out") + ",," + at("a") + ","), (Paths{at("in,out/d"), at("a")}));
+  EXPECT_EQ(expand_paths(at("in?out/*")), (Paths{at("in,out/d")}));
+  EXPECT_THROW(expand_paths(at("a,b,x")), UserError);
+  std::string many = at("a,b");
+  while (many.size() < 20'000) many += "," + at("a,b");
+  EXPECT_EQ(expand_paths(many).size(), (many.size() + 1) / (at("a,b").size() + 1));
+}
+
 TEST_F(InputPathsTest, TakesANameBeforeAPattern) {
   for (const char* name : {"a[1].txt", "a1.txt", "b*.txt", "b2.txt", "c?.txt"}) {
     write_file_atomically(folder_ / name, "");
