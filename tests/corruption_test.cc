@@ -316,12 +316,14 @@ TEST_F(CorruptionTest, Text) {
   }
   for (const auto& [format, text] : {std::pair{TextFormat::kSentences, sentences},
                                      {TextFormat::kParagraphs, sentences},
+                                     {TextFormat::kWrapped, sentences},
+                                     {TextFormat::kAuto, sentences},
                                      {TextFormat::kJsonLines, jsonl},
                                      {TextFormat::kWikiExtractor, extract}}) {
     const auto size_of = [&](const fs::path& path) {
       data::CreationProgress progress;
       const text::Tokenizer& tokenizer = small_tokenizer();
-      data::CorpusReader reader({.files = {path}, .format = format}, tokenizer, progress);
+      data::CorpusReader reader({.files = {path}, .form = {.format = format}}, tokenizer, progress);
       data::MemoryCorpus corpus(tokenizer.vocabulary().size());
       while (reader.read_round(corpus)) continue;
       EXPECT_EQ(corpus.tokens() > 0, corpus.documents() > 0);

@@ -32,6 +32,9 @@ def make_text(folder):
     (folder / "other.txt").write_text(documents(SENTENCES[::-1] + SENTENCES[:24]))
     (folder / "text.jsonl").write_text("".join(
         json.dumps({"text": " ".join(SENTENCES[i:i + 6])}) + "\n" for i in range(0, 60, 6)))
+    (folder / "content.jsonl").write_text(
+        (folder / "text.jsonl").read_text().replace('"text"', '"content"'))
+    (folder / "bad.jsonl").write_text((folder / "text.jsonl").read_text() + '{"text": 7}\n')
     (folder / "accents.txt").write_text(documents(SENTENCES[:20] + ["The cät sat on 北京."] * 10))
     (folder / "latin1.txt").write_text("Le café est près du théâtre.\n" * 200, "latin-1")
     for name, more in {"vocab": (), "cased": ("--cased",), "small": ("--size", 60)}.items():
@@ -113,7 +116,9 @@ def text_effects(check, **needs):
     """Returns the effects of the options that are common to all commands that read text."""
     return {
         "input_file": Effect("in/other.txt", check, **needs),
-        "input_format": Effect("paragraphs", check, **needs),
+        "input_format": Effect("sentences", check, **needs),
+        "json_key": Effect("content", succeeds, **needs, input_file="in/content.jsonl"),
+        "skip_bad_lines": Effect("true", succeeds, **needs, input_file="in/bad.jsonl"),
         "max_invalid_utf8": Effect(30, succeeds, **needs, input_file="in/latin1.txt"),
     }
 
@@ -163,8 +168,9 @@ class VocabularyTest(DataEffects, unittest.TestCase):
     BASE = {"input_file": "in/text.txt", "output_file": "vocab.txt", "size": 80}
     EFFECTS = {
         **text_effects(prints_other),
-        "input_format": Effect("jsonl", lambda run, base: "--input-format jsonl" in base.messages and
-                               "{" not in run.lines("vocab.txt"), input_file="in/text.jsonl"),
+        "input_format": Effect("sentences", lambda run, base: "set --input-format jsonl" in run.messages and
+                               "{" not in base.lines("vocab.txt"), input_file="in/text.jsonl",
+                               base={"input_file": "in/text.jsonl"}),
         "output_file": Effect("other.txt", writes_to("other.txt")),
         "size": Effect(60, lambda run, base: len(run.lines("vocab.txt")) == 60 !=
                        len(base.lines("vocab.txt"))),

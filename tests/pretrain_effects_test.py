@@ -12,7 +12,7 @@ import struct
 import unittest
 
 from option_effects import (WORD_TABLE, Effect, OptionEffects, Page, cloze, configured, other_weights, planned,
-                            rates, refused, same_weights, samples, shape, smaller, steps, without)
+                            rates, refused, same_weights, samples, shape, smaller, steps, succeeds, without)
 
 # The private-use character is a letter by Google's rules and left out by those of Hugging Face.
 TEXT = "\n".join(f"The cat number {i} sat on the mat\ue000. The dog ran up hill {i % 7}."
@@ -128,7 +128,9 @@ EFFECTS = {
     "task": Effect("SQuAD", refused("choose one of pretraining")),
     "train_file": Effect("records.tfrecord", other_weights, generated_data=None, base={}),
     "input_file": Effect("text.txt", lambda run, base: (run.folder / "tokens").is_dir(), **DRAWN),
-    "input_format": Effect("paragraphs", other_weights, **DRAWN),
+    "input_format": Effect("sentences", other_weights, **DRAWN),
+    "json_key": Effect("content", succeeds, **{**DRAWN, "input_file": "content.jsonl"}),
+    "skip_bad_lines": Effect("true", succeeds, **{**DRAWN, "input_file": "bad.jsonl"}),
     "token_store": Effect("elsewhere", lambda run, base: (run.folder.parent / "elsewhere").is_dir()
                           and not (run.folder / "tokens").exists(), **DRAWN),
     "vocab_file": Effect("vocab.txt", vocabulary_is_saved, **RECORDS),
@@ -340,6 +342,9 @@ EFFECTS = {
 
 def make_data(folder):
     (folder / "text.txt").write_text(TEXT + "\n")
+    lines = [json.dumps({"content": line}) + "\n" for line in TEXT.split("\n")]
+    (folder / "content.jsonl").write_text("".join(lines))
+    (folder / "bad.jsonl").write_text("".join(lines).replace("content", "text") + '{"text": 7}\n')
     (folder / "lines.txt").write_text("The cat sat.\n" * 200)
     (folder / "unknown.txt").write_text(TEXT + " 北\n")
     (folder / "latin1.txt").write_text("Le café est près du théâtre.\n" * 200, "latin-1")
@@ -349,8 +354,9 @@ def make_data(folder):
           "--size", 120)
     (folder / "cased.txt").write_text((folder / "vocab.txt").read_text() + "Cat\n")
     for name, more in {"records": (), "remasked": ("--remask",)}.items():
+        # A multiple of the batch: several options are compared by their numbers of steps.
         cloze(folder, "data", "records", "--input-file", "text.txt", "--vocab-file", "vocab.txt",
-              "--output-file", f"{name}.tfrecord", "--sequence-length", 16, "--mask-tokens", 3,
+              "--input-format", "sentences", "--output-file", f"{name}.tfrecord", "--sequence-length", 16, "--mask-tokens", 3,
               "--do-lower-case", "--pad-position-value", 32, *more)
     # The same samples in the plain layout.
     cloze(folder, "data", "convert", "--train-file", "remasked.tfrecord", "--output-file",

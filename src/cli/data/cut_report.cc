@@ -132,11 +132,9 @@ void report_ids(const data::Dataset& dataset, int32_t unknown_id, const CutRepor
   }
 }
 
-data::TextExamination cut_report(data::TextFormat format, const text::Tokenizer& tokenizer,
-                                 double max_unknown_percent) {
-  return [format, &tokenizer, max_unknown_percent](const std::vector<data::TextSource>& sources) {
-    report_cut(data::sample_of(sources, format), tokenizer,
-               {.max_unknown_percent = max_unknown_percent});
+data::TextExamination cut_report(const text::Tokenizer& tokenizer, double max_unknown_percent) {
+  return [&tokenizer, max_unknown_percent](const std::vector<data::TextSource>& sources) {
+    report_cut(data::sample_of(sources), tokenizer, {.max_unknown_percent = max_unknown_percent});
   };
 }
 

@@ -46,8 +46,7 @@ void report_cut(const data::TextSample& sample, const text::Tokenizer& tokenizer
 void report_ids(const data::Dataset& dataset, int32_t unknown_id, const CutReport& how);
 
 // As report_cut() of text files, as their readers ask for it. Keeps a reference to the tokenizer.
-data::TextExamination cut_report(data::TextFormat format, const text::Tokenizer& tokenizer,
-                                 double max_unknown_percent);
+data::TextExamination cut_report(const text::Tokenizer& tokenizer, double max_unknown_percent);
 
 // Texts that are in memory, to report on: all of up to 4 MiB, else texts at equal distances.
 data::TextSample sample_of(std::span<const std::string_view> texts);

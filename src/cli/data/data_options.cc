@@ -13,24 +13,31 @@
 #include "platform/available_threads.h"
 
 namespace cloze::cli {
-void add_text_form(OptionTable& table, data::TextFormat& format, double& max_invalid_percent) {
-  table.add("input_format", named(format, data::text_format_from, data::text_format_name),
-            "Format of input_file: one sentence or paragraph per line, with a blank line between "
-            "documents; one object with a \"text\" per line; WikiExtractor's output; or a "
-            "MediaWiki dump",
-            {.choices = data::text_format_names()});
+void add_text_form(OptionTable& table, data::TextForm& form, double& max_invalid_percent) {
+  form.format = data::TextFormat::kAuto;
+  table.add(
+      "input_format", named(form.format, data::text_format_from, data::text_format_name),
+      "Format of input_file: one sentence or paragraph per line, with a blank line between "
+      "documents; wrapped lines, with a blank line between paragraphs; one object with a "
+      "\"text\" per line (JSON Lines); WikiExtractor's output; a MediaWiki dump; or, for each "
+      "file, whichever of these it shows",
+      {.choices = data::text_format_names()});
+  table.add("json_key", &form.json_key,
+            "With JSON Lines: the member of each object that holds its text");
+  table.add("skip_bad_lines", &form.skip_bad_lines,
+            "With JSON Lines: leave out lines that are not such an object, and say how many");
   table.add("max_invalid_utf8", &max_invalid_percent,
             "Refuse an input_file when more than this percentage of its bytes is not UTF-8",
             {.minimum = 0, .maximum = 100});
 }
 
-void add_text_input(OptionTable& table, std::string& files, data::TextFormat& format,
+void add_text_input(OptionTable& table, std::string& files, data::TextForm& form,
                     double& max_invalid_percent) {
   table.add("input_file", &files,
-            "Text files, plain, .gz or .zst: paths, globs or folders, separated by commas; - is "
-            "standard input",
+            "Text files, plain, .gz or .zst: paths, globs or folders, separated by commas (a path "
+            "that exists may contain them); - is standard input",
             {.is_required = true});
-  add_text_form(table, format, max_invalid_percent);
+  add_text_form(table, form, max_invalid_percent);
 }
 
 void add_tokenizer_options(OptionTable& table, TokenizerFlags& flags, const char* default_profile) {
@@ -74,7 +81,8 @@ text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& d
 
 void add_record_options(OptionTable& table, std::string& train_files, data::RecordShape& shape) {
   table.add("train_file", &train_files,
-            "Record files: paths, globs or folders, separated by commas; or a token store",
+            "Record files: paths, globs or folders, separated by commas (a path that exists may "
+            "contain them); or a token store",
             {.is_required = true});
   table.add("seq_length", &shape.sequence_length,
             "Tokens per record; records with another number are refused; 0: any", {.minimum = 0});
@@ -146,7 +154,7 @@ std::string describe_tokenising(const data::CreationProgress& progress, double s
 data::TokenStoreBuilt build_with_display(data::TokenStoreOptions options,
                                          const text::Tokenizer& tokenizer,
                                          double max_unknown_percent) {
-  options.examine = cut_report(options.format, tokenizer, max_unknown_percent);
+  options.examine = cut_report(tokenizer, max_unknown_percent);
   data::CreationProgress progress;
   progress.notice = [](const std::string& notice) { say("note: {}\n", notice); };
   const WorkDisplay display([&](double seconds) { return describe_tokenising(progress, seconds); });

@@ -28,10 +28,11 @@ struct TokenizerFlags {
   double max_unknown_percent = kMaxUnknownPercent;
 };
 
-// --input-format and --max-invalid-utf8, into what data/corpus/text_source.h takes.
-void add_text_form(OptionTable& table, data::TextFormat& format, double& max_invalid_percent);
+// --input-format and what belongs to it, into what data/corpus/text_source.h takes. Unless it is
+// given, the form is found out.
+void add_text_form(OptionTable& table, data::TextForm& form, double& max_invalid_percent);
 // These and --input-file, for platform::expand_paths(); "-" is standard input.
-void add_text_input(OptionTable& table, std::string& files, data::TextFormat& format,
+void add_text_input(OptionTable& table, std::string& files, data::TextForm& form,
                     double& max_invalid_percent);
 void add_tokenizer_options(OptionTable& table, TokenizerFlags& flags, const char* default_profile);
 // --do-lower-case and --strip-accents, of every command that takes a vocabulary.

@@ -79,7 +79,9 @@ void run(Options& options, OptionTable& table) {
 void add_options(OptionTable& table, Options& o) {
   table.add("lengths", &o.lengths_file,
             "File of lines \"length count\", as `cloze data stats --lengths` writes it");
-  table.add("train_file", &o.train_files, "Record files: paths or globs, separated by commas");
+  table.add(
+      "train_file", &o.train_files,
+      "Record files: paths or globs, separated by commas (a path that exists may contain them)");
   table.add("seq_length", &o.packs.shape.sequence_length,
             "Tokens per record; records with another number are refused; binary records need it. "
             "0: any",

@@ -68,11 +68,14 @@ void run(Options& options, OptionTable& table) {
   inputs.emplace_back(options.tokenizer.vocabulary_file);
   platform::require_other_files({.inputs = std::move(inputs), .outputs = records.output_files});
   records.input.documents_cross_files = records.google_compatible;
+  // Google's script takes every line for a sentence.
+  if (records.google_compatible && !table.is_given("input_format")) {
+    records.input.form.format = data::TextFormat::kSentences;
+  }
   const text::Tokenizer tokenizer =
       make_tokenizer(options.tokenizer, records.google_compatible ? "google" : "hf");
 
-  records.input.examine =
-      cut_report(records.input.format, tokenizer, options.tokenizer.max_unknown_percent);
+  records.input.examine = cut_report(tokenizer, options.tokenizer.max_unknown_percent);
   platform::install_stop_signals();
   const auto start = std::chrono::steady_clock::now();
   data::CreationProgress progress;
@@ -93,7 +96,7 @@ void run(Options& options, OptionTable& table) {
 void add_options(OptionTable& table, Options& o) {
   data::RecordOptions& records = o.records;
   data::RecordLayout& layout = records.layout;
-  add_text_input(table, o.input_files, records.input.format, records.input.max_invalid_percent);
+  add_text_input(table, o.input_files, records.input.form, records.input.max_invalid_percent);
   table.add("output_file", &records.output_files, "TFRecord files to write, separated by commas",
             {.is_required = true});
   add_tokenizer_options(table, o.tokenizer, "hf; google with --google-compatible");

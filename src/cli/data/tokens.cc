@@ -49,7 +49,7 @@ void run(Options& options) {
 }
 
 void add_options(OptionTable& table, Options& o) {
-  add_text_input(table, o.input_files, o.store.format, o.store.max_invalid_percent);
+  add_text_input(table, o.input_files, o.store.form, o.store.max_invalid_percent);
   table.add("output_dir", &o.store.folder, "Folder of the store", {.is_required = true});
   add_tokenizer_options(table, o.tokenizer, "hf");
   add_unknown_limit(table, o.tokenizer.max_unknown_percent);

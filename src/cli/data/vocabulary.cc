@@ -61,12 +61,11 @@ struct Block {
   const data::TextSource* source;
 };
 
-void add_block(const Block& block, data::TextFormat format, text::VocabularyTrainer& trainer) {
+void add_block(const Block& block, text::VocabularyTrainer& trainer) {
   try {
     data::visit_paragraphs(
-        block.text, format,
-        {.paragraph = [&](std::string_view paragraph) { trainer.add_text(paragraph); },
-         .document_end = [] {}});
+        block.text, block.source->form(),
+        {.paragraph = [&](std::string_view paragraph) { trainer.add_text(paragraph); }});
   } catch (const data::BadText& bad) {
     bad.rethrow_if_in(block.source->text(), block.source->path());
     throw;
@@ -78,11 +77,12 @@ data::TextSample add_text(const std::vector<std::filesystem::path>& files, const
                           text::VocabularyTrainer& trainer) {
   constexpr size_t kBlockBytes = 1 << 20;
   data::CreationProgress progress;
+  progress.notice = [](const std::string& notice) { say("note: {}\n", notice); };
   const WorkDisplay display([&](double seconds) { return describe_tokenising(progress, seconds); });
   const auto sources = data::open_text_sources(files, options.source, progress);
   std::vector<Block> blocks;
   for (const data::TextSource& source : sources) {
-    for (const std::string_view text : data::split_into_blocks(source.text(), kBlockBytes)) {
+    for (const auto text : data::split_into_blocks(source.text(), kBlockBytes, source.format())) {
       blocks.push_back({text, &source});
       progress.total_text_bytes += std::ssize(text);
     }
@@ -91,12 +91,12 @@ data::TextSample add_text(const std::vector<std::filesystem::path>& files, const
   platform::parallel_for(std::ssize(blocks), options.source.threads, [&](int64_t i) {
     const Block& block = blocks[static_cast<size_t>(i)];
     text::VocabularyTrainer part(options.trainer);
-    add_block(block, options.source.format, part);
+    add_block(block, part);
     const std::lock_guard lock(mutex);
     trainer.add_counts(part);
     progress.text_bytes += std::ssize(block.text);
   });
-  return data::sample_of(sources, options.source.format);
+  return data::sample_of(sources);
 }
 
 text::TrainedVocabulary train(const text::VocabularyTrainer& trainer, int64_t size) {
@@ -146,7 +146,7 @@ void run(Options& options) {
 }
 
 void add_options(OptionTable& table, Options& o) {
-  add_text_input(table, o.input_files, o.source.format, o.source.max_invalid_percent);
+  add_text_input(table, o.input_files, o.source.form, o.source.max_invalid_percent);
   table.add(
       "output_file", &o.output_file,
       "The vocab.txt to write; its rules go beside it, into tokenizer_config.json (for another "

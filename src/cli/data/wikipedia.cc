@@ -72,7 +72,7 @@ void add_options(OptionTable& table, Options& o) {
   data::WikipediaOptions& input = o.wikipedia.input;
   table.add("input_file", &o.input_files,
             "Dumps (.xml, .xml.bz2) or WikiExtractor files: paths, globs or folders, separated by "
-            "commas",
+            "commas (a path that exists may contain them)",
             {.is_required = true});
   table.add("output_file", &o.wikipedia.output_file, "Text file to write", {.is_required = true});
   table.add(threads_option(input.threads));

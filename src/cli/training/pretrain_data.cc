@@ -92,12 +92,22 @@ text::Tokenizer tokenizer_of_start(const PretrainOptions& options, const StartTo
   return {start->vocabulary, rules};
 }
 
+// A run goes on with the form of text that it began with, as far as all of its files have one.
+data::TextFormat format_of_run(const PretrainOptions& options) {
+  const data::TextFormat asked = options.store.form.format;
+  const bool goes_on = options.training.restore_from && data::is_token_store(store_folder(options));
+  if (!goes_on || asked != data::TextFormat::kAuto) return asked;
+  const auto formats = data::read_token_store_manifest(store_folder(options)).rules.formats;
+  return formats.size() == 1 ? formats.front() : asked;
+}
+
 void build_store(const PretrainOptions& options, const StartTokenizer& start) {
   require_text(options);
   const auto tokenizer = options.tokenizer.vocabulary_file.empty()
                              ? tokenizer_of_start(options, start)
                              : make_tokenizer(options.tokenizer, "hf");
   data::TokenStoreOptions store = options.store;
+  store.form.format = format_of_run(options);
   store.files = platform::expand_paths(options.input_file);
   store.folder = store_folder(options);
   store.threads = platform::available_threads();
@@ -425,7 +435,8 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
       length_notes(options, schedule_steps(options), planned_steps(options));
   if (options.input_file.empty()) {
     for (const std::string& name :
-         table.asked_for({"token_store", "input_format", "max_invalid_utf8", "profile"})) {
+         table.asked_for({"token_store", "input_format", "json_key", "skip_bad_lines",
+                          "max_invalid_utf8", "profile"})) {
       if (is_overridden(table, name)) continue;
       throw_user_error("{} needs input_file, which is not given", name);
     }

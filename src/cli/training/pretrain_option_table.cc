@@ -7,8 +7,8 @@ namespace {
 void add_text_options(OptionTable& table, PretrainOptions& o) {
   table.add("input_file", &o.input_file,
             "Text to train on instead, plain, .gz or .zst: files, folders or patterns, separated "
-            "by commas; - is standard input");
-  add_text_form(table, o.store.format, o.store.max_invalid_percent);
+            "by commas (a path that exists may contain them); - is standard input");
+  add_text_form(table, o.store.form, o.store.max_invalid_percent);
   table.add("token_store", &o.store.folder,
             "Folder that keeps the tokens of input_file (save_path/tokens)");
   table.add(
@@ -28,7 +28,8 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
       {.choices = {"pretraining"},
        .hint = "cloze squad takes SQuAD, cloze glue GLUE, and with --compile-only they plan"});
   table.add("train_file", &o.train_file,
-            "Records: files, folders or patterns, separated by commas; or a token store");
+            "Records: files, folders or patterns, separated by commas (a path that exists may "
+            "contain them); or a token store");
   add_text_options(table, o);
   table.add("generated_data", &o.generated_data, "Train on random samples instead of files");
   table.add("synthetic_data", &o.training.synthetic_data,
@@ -50,9 +51,10 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
 void add_validation_options(OptionTable& table, PretrainOptions& o) {
   ValidationOptions& v = o.validation;
   table.begin_group("Evaluation during training");
-  table.add("on_the_spot_validation_files", &v.files,
-            "Evaluation set: records (files, folders or patterns, separated by commas) or a token "
-            "store");
+  table.add(
+      "on_the_spot_validation_files", &v.files,
+      "Evaluation set: records (files, folders or patterns, separated by commas, which a path "
+      "that exists may contain) or a token store");
   table.add("on_the_spot_validation_triggers", &v.triggers,
             "Evaluate after these numbers of training sequences: 25000,50000", {.minimum = 1});
   table.add(

@@ -345,7 +345,7 @@ TEST(PretrainOptions, AreBoundToTheStructsThatUseThem) {
   EXPECT_EQ(training.step.model.hidden_size, 24);
   EXPECT_EQ(parsed.options.drawing.pairs.masking.probability, 0.2);
   EXPECT_EQ(parsed.options.drawing.pairs.next_sentence, data::NextSentence::kOrder);
-  EXPECT_EQ(parsed.options.store.format, data::TextFormat::kJsonLines);
+  EXPECT_EQ(parsed.options.store.form.format, data::TextFormat::kJsonLines);
   EXPECT_EQ(parsed.options.store.max_invalid_percent, 3);
 }
 

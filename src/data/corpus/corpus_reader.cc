@@ -15,6 +15,17 @@ namespace {
 constexpr size_t kBlockBytes = 256 << 10;
 constexpr int32_t kDocumentEnd = -1;
 
+std::vector<TextSource> examined_sources(const CorpusOptions& options, CreationProgress& progress) {
+  std::vector<TextSource> sources =
+      open_text_sources(options.files,
+                        {.form = options.form,
+                         .max_invalid_percent = options.max_invalid_percent,
+                         .threads = options.threads},
+                        progress);
+  if (options.examine) options.examine(sources);
+  return sources;
+}
+
 }  // namespace
 
 // A tokenised block: ids of all sentences, and how many each sentence has, or kDocumentEnd.
@@ -29,22 +40,17 @@ CorpusReader::CorpusReader(CorpusOptions options, const text::Tokenizer& tokeniz
     : options_(std::move(options)),
       tokenizer_(tokenizer),
       progress_(progress),
-      sources_(open_text_sources(options_.files,
-                                 {.format = options_.format,
-                                  .max_invalid_percent = options_.max_invalid_percent,
-                                  .threads = options_.threads},
-                                 progress)),
-      reader_(told_habits(sources_, options_.format, progress)),
+      sources_(examined_sources(options_, progress)),
+      reader_(told_habits(sources_, progress)),
       blocks_(cut_into_blocks()) {
-  if (options_.examine) options_.examine(sources_);
   for (const TextSource& source : sources_) progress_.total_text_bytes += std::ssize(source.text());
 }
 
 std::vector<CorpusReader::Block> CorpusReader::cut_into_blocks() const {
   std::vector<Block> blocks;
   for (const TextSource& source : sources_) {
-    for (std::string_view text : split_into_blocks(source.text(), kBlockBytes)) {
-      blocks.push_back({.text = text});
+    for (const auto text : split_into_blocks(source.text(), kBlockBytes, source.format())) {
+      blocks.push_back({.text = text, .form = &source.form()});
     }
     if (!blocks.empty() && !options_.documents_cross_files) blocks.back().ends_document = true;
   }
@@ -56,6 +62,8 @@ std::string CorpusReader::text_digest() const {
   formats::Xxh3Digest digest;
   for (const TextSource& source : sources_) {
     digest.update(fmt::format("{}\n", source.text().size()));
+    // What was found out may be something else to another version.
+    if (options_.form.format == TextFormat::kAuto) digest.update(text_format_name(source.format()));
   }
   for (const Block& block : blocks_) {
     platform::stop_if_requested();
@@ -102,7 +110,7 @@ CorpusReader::TokenBlock CorpusReader::tokenize(const Block& block) const {
     tokens.lengths.push_back(static_cast<int32_t>(tokens.ids.size() - before));
   };
   const auto end_document = [&] { tokens.lengths.push_back(kDocumentEnd); };
-  reader_.visit(block.text, options_.format, {append_sentence, end_document});
+  reader_.visit(block.text, *block.form, {append_sentence, end_document});
   if (block.ends_document) end_document();
   return tokens;
 }

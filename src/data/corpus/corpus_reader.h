@@ -18,7 +18,7 @@ namespace cloze::data {
 
 struct CorpusOptions {
   std::vector<std::filesystem::path> files;
-  TextFormat format = TextFormat::kSentences;
+  TextForm form;
   double max_invalid_percent = kMaxInvalidPercent;  // as text_source.h has it
   // Google's script lets a document run on into the next file unless a blank line ends it.
   bool documents_cross_files = false;
@@ -26,7 +26,7 @@ struct CorpusOptions {
   // reads a corpus by sentences reads windows of them; 0: all are kept as they are.
   int64_t longest_sentence = 0;
   int threads = 1;
-  int64_t round_blocks = 256;  // of 256 KiB: tokenised together, so in memory
+  int64_t round_blocks = 256;    // of 256 KiB: tokenised together, so in memory
   TextExamination examine = {};  // of the text, before it is tokenised
 };
 
@@ -53,6 +53,7 @@ class CorpusReader {
  private:
   struct Block {
     std::string_view text;
+    const TextForm* form = nullptr;
     bool ends_document = false;  // even if the text does not say so
   };
   struct TokenBlock;

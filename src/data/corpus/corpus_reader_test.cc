@@ -76,11 +76,29 @@ TEST_F(CorpusReaderTest, BadTextIsNamedWithItsPlace) {
   const std::vector<fs::path> files{write("1", "{\"text\": \"a\"}\n"),
                                     write("2", "{\"text\": \"b\"}\n\n{\"text\": 5}\n")};
   try {
-    read({.files = files, .format = TextFormat::kJsonLines, .threads = 2});
+    read({.files = files, .form = {.format = TextFormat::kJsonLines}, .threads = 2});
     FAIL();
   } catch (const DataError& error) {
-    EXPECT_EQ(error.what(), files[1].string() + ":3:1: is not an object with a string \"text\"");
+    EXPECT_EQ(error.what(), files[1].string() +
+                                ":3:1: \"text\" is not a text, but of the type number; "
+                                "--skip-bad-lines leaves such lines out");
   }
+}
+
+// What is refused has taught nothing, and says nothing of it.
+TEST_F(CorpusReaderTest, TextIsExaminedBeforeItsAbbreviationsAreLearned) {
+  std::string german = "Der Abt. C a. Ab a b, Abt. D ab. Ab b.\n";
+  for (int i = 0; i < 5; ++i) german += german;
+  CreationProgress progress;
+  std::string notices;
+  progress.notice = [&](const std::string& notice) { notices += notice; };
+  CorpusOptions options{.files = {write("1", german)}, .form = {.format = TextFormat::kParagraphs}};
+  CorpusReader(options, tokenizer_, progress);
+  EXPECT_EQ(notices, "1 abbreviation learned from the text: abt");
+  notices.clear();
+  options.examine = [](const auto&) { throw_user_error("refused"); };
+  EXPECT_THROW(CorpusReader(options, tokenizer_, progress), UserError);
+  EXPECT_EQ(notices, "");
 }
 
 TEST_F(CorpusReaderTest, AMissingFileIsAUserErrorAndAnEmptyOneHasNoDocument) {

@@ -2,13 +2,17 @@
 //
 //   sentences       one sentence per line; a blank line ends a document
 //   paragraphs      one paragraph per line, split into sentences here; a blank line ends a document
+//   wrapped         paragraphs of one line or several, with blank lines between them, split into
+//                   sentences here (wrapped_text.h); three blank lines or more end a document
 //   jsonl           one document per line: {"text": "...", ...}; its lines are paragraphs
 //   wikiextractor   WikiExtractor's output, <doc id=... url=... title=...> ...
 //   wikipedia       a MediaWiki dump, or WikiExtractor's output
 //                   both are made into paragraphs by wikipedia_text.h beforehand (text_source.h):
 //                   here they are read as those
+//   auto            whichever of these a file shows (form_recognition.h); text_source.h finds it
+//                   out, and nothing here takes it
 //
-// Lines end with "\n" only. A line is blank when it holds nothing but white space in the sense of
+// Lines end with "\n". A line is blank when it holds nothing but white space in the sense of
 // Python's str.strip. Source: google-research/bert README ("one sentence per line").
 #pragma once
 
@@ -23,23 +27,31 @@
 
 namespace cloze::data {
 
-enum class TextFormat { kSentences, kParagraphs, kJsonLines, kWikiExtractor, kWikipedia };
+enum class TextFormat {
+  kSentences,
+  kParagraphs,
+  kWrapped,
+  kJsonLines,
+  kWikiExtractor,
+  kWikipedia,
+  kAuto
+};
+
+// How a text is read.
+struct TextForm {
+  TextFormat format = TextFormat::kSentences;
+  // Of jsonl:
+  std::string json_key = "text";  // the member that holds the document
+  bool skip_bad_lines = false;    // else they are BadText
+};
 
 // UserError for any name but those above.
 TextFormat text_format_from(std::string_view name);
 std::string_view text_format_name(TextFormat format);
 std::vector<std::string> text_format_names();
 
-// UserError when the beginning of a file, before anything is made of it, shows that it is of
-// another form. That a file is not a dump is found out where dumps are read.
-void check_text_form(std::string_view text, TextFormat format, const std::filesystem::path& file);
-
 struct SentenceVisitor {
   std::function<void(std::string_view)> sentence;
-  std::function<void()> document_end;
-};
-struct ParagraphVisitor {
-  std::function<void(std::string_view)> paragraph;
   std::function<void()> document_end;
 };
 
@@ -48,20 +60,29 @@ struct BadText {
   std::string message;
   const char* place = nullptr;
 
-  // DataError "FILE:LINE:COLUMN: message" if the place is in this file's text.
+  bool is_in(std::string_view text) const;
+  // "FILE:LINE:COLUMN: message", of a place in this file's text.
+  std::string message_in(std::string_view text, const std::filesystem::path& file) const;
+  // A DataError with that message, and what to do, if the place is in this file's text.
   void rethrow_if_in(std::string_view text, const std::filesystem::path& file) const;
 };
 
+struct ParagraphVisitor {
+  std::function<void(std::string_view)> paragraph;
+  std::function<void()> document_end = [] {};
+  std::function<void(const BadText&)> skipped = [](const BadText&) {};  // a bad line
+};
+
 // Reads the paragraphs of `text` in order; the lines, for the form `sentences`. BadText for a
-// line of jsonl that is not such an object.
-void visit_paragraphs(std::string_view text, TextFormat format, const ParagraphVisitor& visitor);
+// line of jsonl that is not such an object, unless such lines are skipped.
+void visit_paragraphs(std::string_view text, const TextForm& form, const ParagraphVisitor& visitor);
 
 // Reads the sentences of texts in order, and splits paragraphs by what was learned from the corpus.
 // Errors are those of visit_paragraphs(). Thread-safe.
 class SentenceReader {
  public:
   explicit SentenceReader(const text::StopHabits& learned = {}) : splitter_(learned) {}
-  void visit(std::string_view text, TextFormat format, const SentenceVisitor& visitor) const;
+  void visit(std::string_view text, const TextForm& form, const SentenceVisitor& visitor) const;
 
  private:
   text::SentenceSplitter splitter_;
@@ -71,12 +92,18 @@ class SentenceReader {
 inline bool is_split(TextFormat format) { return format != TextFormat::kSentences; }
 
 // Cuts a text into pieces of about `bytes` that can be visited one after the other, or at once by
-// several threads, with the same outcome as the whole. Views into `text`.
-std::vector<std::string_view> split_into_blocks(std::string_view text, size_t bytes);
+// several threads, with the same outcome as the whole; only a wrapped paragraph of more than
+// kLongestParagraph may be cut, at the end of a line. Views into `text`.
+std::vector<std::string_view> split_into_blocks(std::string_view text, size_t bytes,
+                                                TextFormat format);
 
-// Where a document may begin after `from`: after the line that ends one, or at any line of jsonl.
+// Where a document may begin after `from`: after the lines that end one, or at any line of jsonl.
 // The text's size when none does.
 size_t next_document(std::string_view text, size_t from, TextFormat format);
+
+// The last place before `end`, and after `begin`, where a paragraph begins; else where a line does;
+// `end` where none does.
+size_t last_paragraph(std::string_view text, size_t begin, size_t end, TextFormat format);
 
 bool is_blank(std::string_view line);
 

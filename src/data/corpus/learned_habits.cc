@@ -14,10 +14,9 @@ constexpr size_t kShownAbbreviations = 20;
 constexpr size_t kPieceBytes = 256 << 10;
 
 // Learns from one piece of a text, as split_into_blocks() makes them.
-void learn_from(std::string_view piece, TextFormat format, HabitLearning& learning) {
-  visit_paragraphs(piece, format,
-                   {.paragraph = [&](std::string_view paragraph) { learning.add(paragraph); },
-                    .document_end = [] {}});
+void learn_from(std::string_view piece, const TextForm& form, HabitLearning& learning) {
+  visit_paragraphs(piece, form,
+                   {.paragraph = [&](std::string_view paragraph) { learning.add(paragraph); }});
 }
 
 }  // namespace
@@ -28,15 +27,15 @@ void HabitLearning::add(std::string_view paragraph) {
   learner_.add(paragraph);
 }
 
-text::StopHabits learned_habits(const std::vector<TextSource>& sources, TextFormat format) {
+text::StopHabits learned_habits(const std::vector<TextSource>& sources) {
   HabitLearning learning;
-  if (!is_split(format)) return {};
   for (const TextSource& source : sources) {
-    for (const std::string_view piece : split_into_blocks(source.text(), kPieceBytes)) {
+    if (!is_split(source.format())) continue;
+    for (const auto piece : split_into_blocks(source.text(), kPieceBytes, source.format())) {
       if (learning.is_done()) return learning.learn();
       platform::stop_if_requested();
       try {
-        learn_from(piece, format, learning);
+        learn_from(piece, source.form(), learning);
       } catch (const BadText& bad) {
         bad.rethrow_if_in(source.text(), source.path());
         throw;
@@ -46,9 +45,9 @@ text::StopHabits learned_habits(const std::vector<TextSource>& sources, TextForm
   return learning.learn();
 }
 
-text::StopHabits told_habits(const std::vector<TextSource>& sources, TextFormat format,
+text::StopHabits told_habits(const std::vector<TextSource>& sources,
                              const CreationProgress& progress) {
-  text::StopHabits habits = learned_habits(sources, format);
+  text::StopHabits habits = learned_habits(sources);
   if (const std::string text = describe_habits(habits); !text.empty()) progress.notice(text);
   return habits;
 }

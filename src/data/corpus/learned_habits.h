@@ -29,10 +29,10 @@ class HabitLearning {
 
 // Learns nothing from text that is not split. DataError that names file, line and column of bad
 // text.
-text::StopHabits learned_habits(const std::vector<TextSource>& sources, TextFormat format);
+text::StopHabits learned_habits(const std::vector<TextSource>& sources);
 
 // The same, and tells `progress` about them.
-text::StopHabits told_habits(const std::vector<TextSource>& sources, TextFormat format,
+text::StopHabits told_habits(const std::vector<TextSource>& sources,
                              const CreationProgress& progress);
 
 // "3 abbreviations learned from the text: ca, jr, syn; ..."; empty when there

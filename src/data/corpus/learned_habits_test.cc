@@ -21,7 +21,7 @@ class LearnedHabitsTest : public testing::Test {
       files.push_back(folder_ / std::to_string(files.size()));
       std::ofstream(files.back()) << text;
     }
-    return open_text_sources(files, {.format = format}, progress_);
+    return open_text_sources(files, {.form = {.format = format}}, progress_);
   }
 
   std::filesystem::path folder_ =
@@ -42,20 +42,16 @@ std::string repeated(const std::string& text, size_t bytes) {
 TEST_F(LearnedHabitsTest, AllFilesCountUpToALimit) {
   const std::string some = repeated(kGerman, 300);
   const text::StopHabits both = learned_habits(
-      sources({some, repeated("Der kommt. Das geht.\n", 100)}, TextFormat::kParagraphs),
-      TextFormat::kParagraphs);
+      sources({some, repeated("Der kommt. Das geht.\n", 100)}, TextFormat::kParagraphs));
   EXPECT_EQ(both.abbreviations, std::vector<std::string>{"abt"});
 
   const std::string filler = repeated("the cat saw the dog\n", HabitLearning::kBytes * 6 / 5);
-  EXPECT_EQ(
-      learned_habits(sources({filler, some}, TextFormat::kParagraphs), TextFormat::kParagraphs),
-      text::StopHabits())
+  EXPECT_EQ(learned_habits(sources({filler, some}, TextFormat::kParagraphs)), text::StopHabits())
       << "text after the limit";
 }
 
 TEST_F(LearnedHabitsTest, SentencesTeachNothing) {
-  EXPECT_EQ(learned_habits(sources({repeated(kGerman, 300)}, TextFormat::kSentences),
-                           TextFormat::kSentences),
+  EXPECT_EQ(learned_habits(sources({repeated(kGerman, 300)}, TextFormat::kSentences)),
             text::StopHabits());
 }
 

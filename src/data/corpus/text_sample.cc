@@ -8,10 +8,10 @@ namespace {
 constexpr size_t kParts = 64;
 constexpr size_t kPartBytes = 64 << 10;
 
-void take_paragraphs(std::string_view text, TextFormat format, TextSample& sample) {
+void take_paragraphs(std::string_view text, const TextForm& form, TextSample& sample) {
   const auto take = [&](std::string_view paragraph) { sample.paragraphs.emplace_back(paragraph); };
   try {
-    visit_paragraphs(text, format, {.paragraph = take, .document_end = [] {}});
+    visit_paragraphs(text, form, {.paragraph = take});
   } catch (const BadText&) {
     return;
   }
@@ -31,7 +31,7 @@ std::string_view part_of(std::string_view text, size_t begin) {
 
 }  // namespace
 
-TextSample sample_of(const std::vector<TextSource>& sources, TextFormat format) {
+TextSample sample_of(const std::vector<TextSource>& sources) {
   TextSample sample;
   size_t total = 0;
   for (const TextSource& source : sources) total += source.text().size();
@@ -41,11 +41,11 @@ TextSample sample_of(const std::vector<TextSource>& sources, TextFormat format) 
   for (const TextSource& source : sources) {
     const std::string_view text = source.text();
     if (sample.is_whole) {
-      take_paragraphs(text, format, sample);
+      take_paragraphs(text, source.form(), sample);
     } else {
       const size_t first = (before + distance - 1) / distance * distance;
       for (size_t at = first; at < before + text.size(); at += distance) {
-        take_paragraphs(part_of(text, at - before), format, sample);
+        take_paragraphs(part_of(text, at - before), source.form(), sample);
       }
     }
     before += text.size();

@@ -15,6 +15,6 @@ struct TextSample {
   bool is_whole = true;
 };
 
-TextSample sample_of(const std::vector<TextSource>& sources, TextFormat format);
+TextSample sample_of(const std::vector<TextSource>& sources);
 
 }  // namespace cloze::data

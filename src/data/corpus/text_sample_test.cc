@@ -25,14 +25,14 @@ class TextSampleTest : public testing::Test {
       platform::write_file_atomically(files.back(), text);
     }
     CreationProgress progress;
-    return open_text_sources(files, {.format = format}, progress);
+    return open_text_sources(files, {.form = {.format = format}}, progress);
   }
 
   const fs::path folder_ = fs::path(testing::TempDir()) / "cloze_text_sample_test";
 };
 
 TEST_F(TextSampleTest, AShortTextIsTakenWhole) {
-  const TextSample sample = sample_of(sources({"a b\nc\n\nd", "", "e\n"}), TextFormat::kSentences);
+  const TextSample sample = sample_of(sources({"a b\nc\n\nd", "", "e\n"}));
   EXPECT_TRUE(sample.is_whole);
   EXPECT_EQ(sample.paragraphs, (std::vector<std::string>{"a b", "c", "d", "e"}));
 }
@@ -43,7 +43,7 @@ TEST_F(TextSampleTest, ALongTextIsTakenFromAllOver) {
   for (int line = 0; line < 900'000; ++line) {
     texts[line / 300'000] += fmt::format("line {:06}\n", line);
   }
-  const TextSample sample = sample_of(sources(texts), TextFormat::kSentences);
+  const TextSample sample = sample_of(sources(texts));
   EXPECT_FALSE(sample.is_whole);
   EXPECT_GT(sample.paragraphs.size(), 300'000u) << "4 MiB of lines of 12 bytes";
   EXPECT_LT(sample.paragraphs.size(), 400'000u);
@@ -61,8 +61,8 @@ TEST_F(TextSampleTest, ALongTextIsTakenFromAllOver) {
 
 TEST_F(TextSampleTest, BadTextIsPassedOver) {
   const auto text = sources({"{\"text\": \"a b.\"}\n"}, TextFormat::kJsonLines);
-  EXPECT_EQ(sample_of(text, TextFormat::kJsonLines).paragraphs, (std::vector<std::string>{"a b."}));
-  EXPECT_TRUE(sample_of(sources({"no JSON\n"}), TextFormat::kJsonLines).paragraphs.empty());
+  EXPECT_EQ(sample_of(text).paragraphs, (std::vector<std::string>{"a b."}));
+  EXPECT_TRUE(sample_of(sources({"no JSON\n"}, TextFormat::kJsonLines)).paragraphs.empty());
 }
 
 }  // namespace

@@ -1,11 +1,17 @@
 #include "data/corpus/text_source.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "data/corpus/bad_lines.h"
+#include "data/corpus/foreign_form.h"
+#include "data/corpus/form_recognition.h"
+#include "data/corpus/text_markup.h"
 #include "data/wikipedia/wikipedia_text.h"
+#include "formats/bzip2.h"
 #include "formats/decompression.h"
 #include "platform/files/temporary_file.h"
 #include "platform/signals.h"
@@ -18,30 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr size_t kBlockBytes = 64 << 10;
 constexpr size_t kBlocksLookedAt = 64;
-
-// What files begin with that are not text, and what to do about them.
-struct ForeignForm {
-  std::string_view beginning;
-  std::string_view name;
-  std::string_view advice;
-};
-using namespace std::string_view_literals;
-constexpr ForeignForm kForeignForms[] = {
-    {"\xFF\xFE\x00\x00"sv, "UTF-32", "convert it: iconv -f UTF-32 -t UTF-8"},
-    {"\x00\x00\xFE\xFF"sv, "UTF-32", "convert it: iconv -f UTF-32 -t UTF-8"},
-    {"\xFF\xFE"sv, "UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"},
-    {"\xFE\xFF"sv, "UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"},
-    {"BZh"sv, "bzip2", "for a dump, set --input-format wikipedia; pipe other text through bzcat"},
-    {"\xFD\x37zXZ"sv, "xz", "pipe it through xzcat"},
-    {"PK\x03\x04"sv, "a zip archive", "unpack it first"},
-    {"%PDF-"sv, "PDF", "convert it to text first"}};
-
-void check_beginning(std::string_view text, const fs::path& path) {
-  for (const ForeignForm& form : kForeignForms) {
-    if (!text.starts_with(form.beginning)) continue;
-    throw_user_error("{} is {}, not UTF-8 text; {}", path.string(), form.name, form.advice);
-  }
-}
 
 // Bytes that are not UTF-8, in blocks from all over a text.
 class InvalidShare {
@@ -85,7 +67,7 @@ class InvalidShare {
 };
 
 void check_is_text(std::string_view text, const TextSourceOptions& options, const fs::path& path) {
-  check_beginning(text, path);
+  check_not_foreign(text, path);
   const InvalidShare invalid(text);
   if (invalid.zero()) {
     throw_user_error(
@@ -108,7 +90,7 @@ platform::MappedFile unpacked(formats::Compression compression, const platform::
   return temporary.map();
 }
 
-platform::MappedFile opened(const fs::path& path) {
+platform::MappedFile file_of(const fs::path& path) {
   if (!platform::is_standard_input(path) && (fs::is_regular_file(path) || !fs::exists(path))) {
     return platform::MappedFile(path);
   }
@@ -117,19 +99,50 @@ platform::MappedFile opened(const fs::path& path) {
   return temporary.map();
 }
 
-// Unpacked text, or text from a pipe, is read from a temporary path that the user does not know.
-struct ReadFile {
+// Text whose lines end with "\r" alone, with "\n" instead.
+platform::MappedFile with_line_feeds(std::string_view text) {
+  platform::TemporaryFile converted;
+  for (size_t begin = 0; begin < text.size(); begin += kBlockBytes) {
+    std::string block(text.substr(begin, kBlockBytes));
+    std::ranges::replace(block, '\r', '\n');
+    converted.append(block);
+  }
+  return converted.map();
+}
+
+// A file as it is, but unpacked, and with "\n" at the ends of lines.
+struct OpenedFile {
   fs::path path;
-  fs::path name;
+  platform::MappedFile file;
+  bool is_copy = false;  // in a temporary file
+
+  std::string_view text() const { return text::without_byte_order_mark(file.text()); }
 };
 
-platform::MappedFile wikipedia_text(const ReadFile& file, const TextSourceOptions& options,
+OpenedFile open(const fs::path& path) {
+  OpenedFile opened{.path = path, .file = file_of(path)};
+  const auto compression = formats::compression_of(opened.file.bytes());
+  opened.is_copy = compression != formats::Compression::kNone;
+  if (opened.is_copy) opened.file = unpacked(compression, opened.file, path);
+  const std::string_view text = opened.text();
+  if (text.find('\n') == std::string_view::npos && text.find('\r') != std::string_view::npos) {
+    opened.file = with_line_feeds(text);
+    opened.is_copy = true;
+  }
+  return opened;
+}
+
+// Unpacked text, or text from a pipe, is read from a temporary path that the user does not know.
+platform::MappedFile wikipedia_text(const OpenedFile& opened, TextFormat format, int threads,
                                     CreationProgress& progress) {
+  platform::TemporaryFile copy;
+  const bool is_plain = !opened.is_copy && fs::is_regular_file(opened.path);
+  if (!is_plain) copy.append(opened.file.text());
   platform::TemporaryFile text;
-  read_wikipedia({.files = {file.path},
-                  .name = file.name,
-                  .threads = options.threads,
-                  .may_be_empty = options.format == TextFormat::kWikiExtractor},
+  read_wikipedia({.files = {is_plain ? opened.path : copy.path()},
+                  .name = opened.path,
+                  .threads = threads,
+                  .may_be_empty = format == TextFormat::kWikiExtractor},
                  {}, progress.dumps,
                  {.text = [&](std::string_view articles) { text.append(articles); },
                   .pause = [](const WikipediaState&) { platform::stop_if_requested(); },
@@ -137,38 +150,89 @@ platform::MappedFile wikipedia_text(const ReadFile& file, const TextSourceOption
   return text.map();
 }
 
-platform::MappedFile text_of(const fs::path& path, const TextSourceOptions& options,
-                             CreationProgress& progress) {
-  platform::MappedFile file = opened(path);
-  const auto compression = formats::compression_of(file.bytes());
-  const bool is_packed = compression != formats::Compression::kNone;
-  platform::MappedFile plain = is_packed ? unpacked(compression, file, path) : std::move(file);
-  check_text_form(text::without_byte_order_mark(plain.text()), options.format, path);
-  if (!is_wikipedia(options.format)) return plain;
-  if (options.format == TextFormat::kWikiExtractor && is_blank(plain.text())) return plain;
-  if (!is_packed && fs::is_regular_file(path)) {
-    return wikipedia_text({path, path}, options, progress);
+// The beginning of a bzip2 file's text; empty for another file, or a damaged one.
+std::string beginning_of_bzip2(const OpenedFile& opened) {
+  if (!opened.file.text().starts_with("BZh")) return "";
+  platform::TemporaryFile copy;
+  const bool is_plain = fs::is_regular_file(opened.path);
+  if (!is_plain) copy.append(opened.file.text());
+  try {
+    return std::string(formats::Bzip2File(is_plain ? opened.path : copy.path()).read());
+  } catch (const DataError&) {
+    return "";
   }
-  platform::TemporaryFile dump;
-  dump.append(plain.text());
-  return wikipedia_text({dump.path(), path}, options, progress);
+}
+
+// Finds out the form of each file.
+std::vector<TextFormat> formats_of(const std::vector<OpenedFile>& files,
+                                   const TextSourceOptions& options, CreationProgress& progress) {
+  std::vector<std::string> unpacked(files.size());
+  std::vector<std::string_view> texts;
+  std::vector<fs::path> paths;
+  for (const OpenedFile& file : files) {
+    std::string& beginning = unpacked[texts.size()];
+    beginning = beginning_of_bzip2(file);
+    const bool is_dump = form_by_markup(beginning) == TextFormat::kWikipedia;
+    if (!is_dump) check_is_text(file.text(), options, file.path);
+    texts.push_back(is_dump ? beginning : file.text());
+    paths.push_back(file.path);
+  }
+  const std::vector<RecognisedForm> forms = recognised_forms(texts, options.threads);
+  for (size_t i = 0; i < files.size(); ++i) check_text_form(texts[i], forms[i].format, paths[i]);
+  progress.notice(describe_forms(paths, forms));
+  std::vector<TextFormat> formats;
+  for (const RecognisedForm& form : forms) formats.push_back(form.format);
+  return formats;
+}
+
+// What becomes of the options that only JSON Lines have.
+void tell_of_json_lines(const std::vector<TextSource>& sources, const TextSourceOptions& options,
+                        const CreationProgress& progress) {
+  const auto is_json = [](const TextSource& one) { return one.format() == TextFormat::kJsonLines; };
+  const bool has_json = std::ranges::any_of(sources, is_json);
+  const auto note_no_effect = [&](const char* option) {
+    progress.notice(fmt::format("{} has no effect: no input_file is JSON Lines", option));
+  };
+  if (!has_json && options.form.json_key != TextForm().json_key) note_no_effect("json_key");
+  if (!options.form.skip_bad_lines) return;
+  if (!has_json) return note_no_effect("skip_bad_lines");
+  const std::string bad_lines = describe_bad_lines(sources, options.threads);
+  if (!bad_lines.empty()) progress.notice(bad_lines);
+}
+
+TextSource source_of(OpenedFile opened, TextFormat format, const TextSourceOptions& options,
+                     CreationProgress& progress) {
+  check_text_form(opened.text(), format, opened.path);
+  const bool is_empty = format == TextFormat::kWikiExtractor && is_blank(opened.text());
+  platform::MappedFile text = is_wikipedia(format) && !is_empty
+                                  ? wikipedia_text(opened, format, options.threads, progress)
+                                  : std::move(opened.file);
+  TextForm form = options.form;
+  form.format = format;
+  TextSource source(opened.path, std::move(text), std::move(form));
+  check_is_text(source.text(), options, opened.path);
+  return source;
 }
 
 }  // namespace
-
-TextSource::TextSource(fs::path path, const TextSourceOptions& options, CreationProgress& progress)
-    : path_(std::move(path)), file_(text_of(path_, options, progress)) {
-  check_is_text(text(), options, path_);
-}
 
 std::string_view TextSource::text() const { return text::without_byte_order_mark(file_.text()); }
 
 std::vector<TextSource> open_text_sources(const std::vector<fs::path>& files,
                                           const TextSourceOptions& options,
                                           CreationProgress& progress) {
+  std::vector<OpenedFile> opened;
+  opened.reserve(files.size());
+  for (const fs::path& file : files) opened.push_back(open(file));
+  const std::vector<TextFormat> formats = options.form.format == TextFormat::kAuto
+                                              ? formats_of(opened, options, progress)
+                                              : std::vector(files.size(), options.form.format);
   std::vector<TextSource> sources;
   sources.reserve(files.size());
-  for (const fs::path& file : files) sources.emplace_back(file, options, progress);
+  for (size_t i = 0; i < files.size(); ++i) {
+    sources.push_back(source_of(std::move(opened[i]), formats[i], options, progress));
+  }
+  tell_of_json_lines(sources, options, progress);
   return sources;
 }
 

@@ -35,7 +35,7 @@ class TextSourceTest : public testing::Test {
   }
   static std::string read(const fs::path& path, const TextSourceOptions& options = {}) {
     CreationProgress progress;
-    return std::string(TextSource(path, options, progress).text());
+    return std::string(open_text_sources({path}, options, progress)[0].text());
   }
   std::string refusal(const std::string& bytes, const TextSourceOptions& options = {}) const {
     try {
@@ -70,14 +70,65 @@ TEST_F(TextSourceTest, PlainTextIsReadAsItIs) {
   EXPECT_THROW(read(folder_ / "missing"), UserError);
 }
 
+// As old Macintosh programs wrote them; "\r\n" stays.
+TEST_F(TextSourceTest, CarriageReturnsAloneEndLines) {
+  EXPECT_EQ(read(write("It rains.\rIt pours.\r\rYes.")), "It rains.\nIt pours.\n\nYes.");
+  EXPECT_EQ(read(write("It rains.\r\nYes.\r")), "It rains.\r\nYes.\r");
+  EXPECT_EQ(read(write("{\"text\": \"a\"}\r{\"text\": \"b\"}\r"),
+                 {.form = {.format = TextFormat::kJsonLines}}),
+            "{\"text\": \"a\"}\n{\"text\": \"b\"}\n");
+  std::string long_text(200'000, 'a');
+  for (size_t i = 70; i < long_text.size(); i += 71) long_text[i] = '\r';
+  const std::string converted = read(write(long_text));
+  EXPECT_EQ(std::count(converted.begin(), converted.end(), '\n'), 200'000 / 71);
+  EXPECT_EQ(converted.size(), long_text.size());
+}
+
+// A dump that is compressed shows its form as well; other bzip2 is refused.
+TEST_F(TextSourceTest, TheFormOfEachFileIsFoundOut) {
+  const std::string dump =
+      "<mediawiki><page><title>Rain</title><ns>0</ns><revision><text>It falls.</text></revision>"
+      "</page></mediawiki>";
+  const TextSourceOptions any{.form = {.format = TextFormat::kAuto}};
+  CreationProgress progress;
+  std::string notices;
+  progress.notice = [&](const std::string& notice) { notices += notice + "\n"; };
+  const std::string packed = write(formats::bzip2_compressed(dump), "dump").string();
+  const std::string lines = write("{\"text\": \"A. B.\"}\n", "lines").string();
+  const auto sources = open_text_sources({packed, lines}, any, progress);
+  EXPECT_EQ(sources[0].format(), TextFormat::kWikipedia);
+  EXPECT_EQ(sources[0].text(), "It falls.\n\n");
+  EXPECT_EQ(sources[1].format(), TextFormat::kJsonLines);
+  EXPECT_EQ(notices, "read " + lines + " as jsonl (a JSON object a line), " + packed +
+                         " as wikipedia (a MediaWiki dump); set --input-format to read them "
+                         "otherwise\n");
+  EXPECT_NE(refusal(formats::bzip2_compressed("It rains."), any).find("pipe other text through"),
+            std::string::npos);
+  EXPECT_NE(refusal("<html>", any).find("is HTML"), std::string::npos);
+}
+
 TEST_F(TextSourceTest, WhatIsNoTextIsRefusedByName) {
   for (const auto& [bytes, name] :
-       {std::pair("\xFF\xFEI\0t\0"s, "UTF-16"), std::pair("\xFE\xFF\0I\0t"s, "UTF-16"),
-        std::pair("\xFF\xFE\0\0I\0\0\0"s, "UTF-32"), std::pair("I\0t\0 \0"s, "byte 1 is zero"),
+       {std::pair("\xFF\xFEI\0t\0"s, "UTF-16"),
+        std::pair("\xFE\xFF\0I\0t"s, "UTF-16"),
+        std::pair("\xFF\xFE\0\0I\0\0\0"s, "UTF-32"),
+        std::pair("I\0t\0 \0"s, "byte 1 is zero"),
         std::pair("\x7F"
                   "ELF\2\1\1\0\0"s,
-                  "byte 7 is zero"),
-        std::pair("BZh91AY"s, "bzip2"), std::pair("PK\3\4 and more"s, "zip"),
+                  "a program (ELF), not UTF-8 text; name a file of text"),
+        std::pair("\1\2\3\4\5\6\7\0"s, "byte 7 is zero"),
+        std::pair("\x08\x07\x12\x07pytorch"s, "a model (ONNX)"),
+        std::pair("\x08\x09\x3A\xB2\x01graph"s, "a model (ONNX)"),
+        std::pair("PAR1\x15\0"s, "Parquet, not UTF-8 text; write its texts as JSON Lines first"),
+        std::pair("ARROW1\0\0"s, "Arrow"),
+        std::pair("\x40\0\0\0\0\0\0\0{\"a\""s, "safetensors"),
+        std::pair("{\\rtf1"s, "RTF"),
+        std::pair("\x89HDF\r\n\x1A\n"s, "--train-file"),
+        std::pair("SQLite format 3\0"s, "SQLite"),
+        std::pair("\x80\4\x95"s, "pickle"),
+        std::pair(std::string(257, 'a') + "ustar"s, "a tar archive"),
+        std::pair("BZh91AY"s, "bzip2"),
+        std::pair("PK\3\4 and more"s, "zip"),
         std::pair("%PDF-1.7"s, "PDF"),
         std::pair("\xFD"
                   "7zXZ"s,
@@ -115,7 +166,7 @@ TEST_F(TextSourceTest, ADumpBecomesItsParagraphs) {
   const std::string dump =
       "<mediawiki><page><title>Rain</title><ns>0</ns><revision><text>'''Rain''' is water. It "
       "falls.</text></revision></page></mediawiki>";
-  EXPECT_EQ(read(write(dump, "dump.xml"), {.format = TextFormat::kWikipedia}),
+  EXPECT_EQ(read(write(dump, "dump.xml"), {.form = {.format = TextFormat::kWikipedia}}),
             "Rain is water. It falls.\n\n");
 }
 
@@ -125,20 +176,21 @@ TEST_F(TextSourceTest, WikiExtractorsOutputIsCleaned) {
       "<doc id=\"1\" title=\"Rain\">\nRain\n\nRain is <br>water.{{cn}} It falls.\nEarly life.\n"
       "Clouds bring it from far over the sea.\n</doc>\n";
   for (const TextFormat format : {TextFormat::kWikiExtractor, TextFormat::kWikipedia}) {
-    EXPECT_EQ(read(write(extract), {.format = format}),
+    EXPECT_EQ(read(write(extract), {.form = {.format = format}}),
               "Rain is water. It falls.\nClouds bring it from far over the sea.\n\n");
   }
-  EXPECT_EQ(read(write("\n"), {.format = TextFormat::kWikiExtractor}), "\n");
+  EXPECT_EQ(read(write("\n"), {.form = {.format = TextFormat::kWikiExtractor}}), "\n");
   const std::string empty =
       "<doc id=\"1\" title=\"A (disambiguation)\">\nA (disambiguation)\n\nMay be.\n</doc>\n";
-  EXPECT_EQ(read(write(empty), {.format = TextFormat::kWikiExtractor}), "");
-  EXPECT_NE(refusal("Rain.\n", {.format = TextFormat::kWikiExtractor}).find("not WikiExtractor"),
+  EXPECT_EQ(read(write(empty), {.form = {.format = TextFormat::kWikiExtractor}}), "");
+  EXPECT_NE(refusal("Rain.\n", {.form = {.format = TextFormat::kWikiExtractor}})
+                .find("not WikiExtractor"),
             std::string::npos);
 }
 
 // In a file of any name, and through a pipe, whose name messages mention.
 TEST_F(TextSourceTest, ADumpIsKnownToBeBzip2ByItsFirstBytes) {
-  const TextSourceOptions options{.format = TextFormat::kWikipedia};
+  const TextSourceOptions options{.form = {.format = TextFormat::kWikipedia}};
   const std::string dump = formats::bzip2_compressed(
       "<mediawiki><page><title>Rain</title><ns>0</ns><revision><text>It falls.</text></revision>"
       "</page></mediawiki>");

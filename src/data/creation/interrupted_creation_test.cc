@@ -182,7 +182,7 @@ TEST_F(InterruptedCreationTest, BadTextLeavesNothing) {
   for (int i = 0; i < 30'000; ++i) lines += "{\"text\": \"rain and snow\"}\n";
   platform::write_file_atomically(folder_ / "text", lines + "{\"text\": 5}\n");
   RecordOptions asked = options("a", "b");
-  asked.input.format = TextFormat::kJsonLines;
+  asked.input.form.format = TextFormat::kJsonLines;
   EXPECT_NE(refusal(asked).find(":30001:1: "), std::string::npos) << refusal(asked);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
 }

@@ -81,25 +81,30 @@ void check_record_options(const RecordOptions& options) {
 
 formats::Json record_identity(const RecordOptions& options, const text::Tokenizer& tokenizer) {
   const text::TokenizerOptions& rules = tokenizer.options();
-  return {{"records version", kRecordsVersion},
-          {"--input-format", text_format_name(options.input.format)},
-          {"--vocab-file", vocabulary_hash(tokenizer.vocabulary())},
-          {"--profile", text::profile_name(rules.profile)},
-          {"--do-lower-case", rules.lower_case},
-          {"--strip-accents", rules.strips_accents()},
-          {"tokenize_chinese_chars", rules.tokenize_chinese_chars},
-          {"--sequence-length", options.layout.sequence_length},
-          {"--mask-tokens", options.layout.max_predictions},
-          {"--remask", options.layout.remask},
-          {"--pad-position-value", options.layout.pad_position_value},
-          {"--seed", options.seed},
-          {"--duplication-factor", options.duplication_factor},
-          {"--mlm-prob", options.masking_probability},
-          {"--short-seq-prob", options.short_sequence_probability},
-          {"--max-samples", options.max_samples},
-          {"--do-whole-word-mask", options.whole_word_masking},
-          {"--google-compatible", options.google_compatible},
-          {"window_tokens", options.window_tokens}};
+  formats::Json identity{{"records version", kRecordsVersion},
+                         {"--input-format", text_format_name(options.input.form.format)},
+                         {"--vocab-file", vocabulary_hash(tokenizer.vocabulary())},
+                         {"--profile", text::profile_name(rules.profile)},
+                         {"--do-lower-case", rules.lower_case},
+                         {"--strip-accents", rules.strips_accents()},
+                         {"tokenize_chinese_chars", rules.tokenize_chinese_chars},
+                         {"--sequence-length", options.layout.sequence_length},
+                         {"--mask-tokens", options.layout.max_predictions},
+                         {"--remask", options.layout.remask},
+                         {"--pad-position-value", options.layout.pad_position_value},
+                         {"--seed", options.seed},
+                         {"--duplication-factor", options.duplication_factor},
+                         {"--mlm-prob", options.masking_probability},
+                         {"--short-seq-prob", options.short_sequence_probability},
+                         {"--max-samples", options.max_samples},
+                         {"--do-whole-word-mask", options.whole_word_masking},
+                         {"--google-compatible", options.google_compatible},
+                         {"window_tokens", options.window_tokens}};
+  // Absent where they are as usual, as in the journals of earlier versions.
+  const TextForm& form = options.input.form;
+  if (form.json_key != TextForm().json_key) identity["--json-key"] = form.json_key;
+  if (form.skip_bad_lines) identity["--skip-bad-lines"] = true;
+  return identity;
 }
 
 }  // namespace cloze::data

@@ -53,14 +53,14 @@ struct Piece {
 
 class PieceCutter {
  public:
-  PieceCutter(TextFormat format, int64_t piece_bytes)
-      : format_(format), piece_bytes_(static_cast<size_t>(piece_bytes)) {}
+  explicit PieceCutter(int64_t piece_bytes) : piece_bytes_(static_cast<size_t>(piece_bytes)) {}
 
-  void add_file(size_t file, std::string_view text) {
+  void add_file(size_t file, const TextSource& source) {
+    const std::string_view text = source.text();
     const size_t bytes = text.size();
     if (bytes <= piece_bytes_) return add({file, 0, bytes});
     for (size_t begin = 0; begin < bytes;) {
-      const size_t end = piece_end(text, begin);
+      const size_t end = piece_end(text, begin, source.format());
       add({file, begin, end});
       begin = end;
     }
@@ -72,16 +72,15 @@ class PieceCutter {
   }
 
  private:
-  size_t piece_end(std::string_view text, size_t begin) const {
+  size_t piece_end(std::string_view text, size_t begin, TextFormat format) const {
     if (text.size() - begin <= piece_bytes_) return text.size();
     // A line of JSON is one document, and half of it is none.
-    const bool may_cut = format_ != TextFormat::kJsonLines;
+    const bool may_cut = format != TextFormat::kJsonLines;
     const size_t longest =
         may_cut ? std::min(text.size(), begin + kMaxDocumentPieces * piece_bytes_) : text.size();
-    const size_t end = next_document(text.substr(0, longest), begin + piece_bytes_, format_);
+    const size_t end = next_document(text.substr(0, longest), begin + piece_bytes_, format);
     if (end < longest || longest == text.size()) return end;
-    const size_t line_end = text.rfind('\n', longest - 1);
-    return line_end == std::string_view::npos || line_end < begin ? longest : line_end + 1;
+    return last_paragraph(text, begin, longest, format);
   }
 
   void add(Extent extent) {
@@ -91,7 +90,6 @@ class PieceCutter {
   }
   void close() { pieces_.push_back(std::exchange(open_, {})); }
 
-  TextFormat format_;
   size_t piece_bytes_;
   Piece open_;
   std::vector<Piece> pieces_;
@@ -114,6 +112,15 @@ std::string unusual_rules(const text::TokenizerOptions& rules) {
   return text;
 }
 
+// The same for what is read of JSON Lines.
+std::string unusual_reading(const TextForm& form) {
+  if (form.format != TextFormat::kJsonLines) return "";
+  std::string text;
+  if (form.json_key != TextForm().json_key) text += fmt::format("json_key {}\n", form.json_key);
+  if (form.skip_bad_lines) text += "skip_bad_lines\n";
+  return text;
+}
+
 class PieceText {
  public:
   PieceText(const Piece& piece, const std::vector<TextSource>& sources) {
@@ -127,14 +134,15 @@ class PieceText {
     formats::Xxh3Digest digest;
     digest.update(fmt::format("{}\n{}\n{}\n{}\n{}\n", kTokenizerVersion, rules.vocabulary,
                               text::profile_name(rules.tokenizer.profile),
-                              rules.tokenizer.lower_case, text_format_name(rules.format)));
-    if (is_split(rules.format)) {
+                              rules.tokenizer.lower_case, formats()));
+    if (std::ranges::any_of(parts_, [](const Part& part) { return is_split(part.format()); })) {
       digest.update(fmt::format("{}\n{}\n{}\n{}\n", rules.splitter,
                                 fmt::join(rules.habits.abbreviations, " "),
                                 fmt::join(rules.habits.openers, " "), rules.habits.has_ordinals));
     }
     digest.update(unusual_rules(rules.tokenizer));
     for (const Part& part : parts_) {
+      digest.update(unusual_reading(part.source->form()));
       digest.update(fmt::format("{}\n", part.text.size()));
       digest.update(part.text);
     }
@@ -154,7 +162,8 @@ class PieceText {
     };
     for (const Part& part : parts_) {
       try {
-        reader.visit(part.text, rules.format, {append_sentence, [&] { corpus.end_document(); }});
+        reader.visit(part.text, part.source->form(),
+                     {append_sentence, [&] { corpus.end_document(); }});
       } catch (const BadText& bad) {
         bad.rethrow_if_in(part.source->text(), part.source->path());
         throw;
@@ -168,7 +177,17 @@ class PieceText {
   struct Part {
     std::string_view text;
     const TextSource* source = nullptr;
+    TextFormat format() const { return source->format(); }
   };
+
+  // "paragraphs", or "sentences jsonl" of parts of several forms.
+  std::string formats() const {
+    std::vector<std::string_view> names;
+    for (const Part& part : parts_) names.push_back(text_format_name(part.format()));
+    if (std::ranges::count(names, names.front()) == std::ssize(names)) names.resize(1);
+    return fmt::format("{}", fmt::join(names, " "));
+  }
+
   std::vector<Part> parts_;
 };
 
@@ -180,8 +199,7 @@ class TokenStoreBuilder {
         tokenizer_(tokenizer),
         progress_(progress),
         rules_{.vocabulary = vocabulary_hash(tokenizer.vocabulary()),
-               .tokenizer = as_in_manifests(tokenizer.options()),
-               .format = options.format} {}
+               .tokenizer = as_in_manifests(tokenizer.options())} {}
 
   TokenStoreBuilt build() {
     std::optional<platform::MadeFolder> made;
@@ -195,8 +213,7 @@ class TokenStoreBuilder {
     const bool is_store = is_token_store(options_.folder);
     if (!is_store) take_folder();
     const CutText text = cut_text();
-    if (!options_.append) rules_.habits = told_habits(text.sources, rules_.format, progress_);
-    built_.manifest.rules = rules_;
+    settle_rules(text.sources);
     if (is_store) {
       built_.manifest.shards = shards_after(std::move(kept), keys_of(text));
       if (is_built()) {
@@ -205,7 +222,9 @@ class TokenStoreBuilder {
         return built_;
       }
       take_folder();
+      const TokenRules before = kept_rules_;
       kept = shards_to_keep();  // another process may have appended some
+      if (kept_rules_ != before) settle_rules(text.sources);
     }
     built_.manifest.shards = shards_after(std::move(kept), make_shards(text));
     count();
@@ -222,18 +241,45 @@ class TokenStoreBuilder {
 
   CutText cut_text() {
     CutText text{.sources = open_text_sources(options_.files,
-                                              {.format = options_.format,
+                                              {.form = options_.form,
                                                .max_invalid_percent = options_.max_invalid_percent,
                                                .threads = options_.threads},
                                               progress_)};
     if (options_.examine) options_.examine(text.sources);
-    PieceCutter cutter(options_.format, options_.piece_bytes);
-    for (size_t i = 0; i < text.sources.size(); ++i) cutter.add_file(i, text.sources[i].text());
+    PieceCutter cutter(options_.piece_bytes);
+    for (size_t i = 0; i < text.sources.size(); ++i) cutter.add_file(i, text.sources[i]);
     text.pieces = cutter.finish();
     for (const Piece& piece : text.pieces) {
       progress_.total_text_bytes += static_cast<int64_t>(piece.bytes);
     }
     return text;
+  }
+
+  // How the text's sentences are split. Those that a store has stay as they are.
+  void settle_rules(const std::vector<TextSource>& sources) {
+    const TokenRules& old = kept_rules_;
+    const TokenRules added{.formats = formats_of(sources)};
+    if (is_split(added) && !is_split_as_now(old)) {
+      throw_user_error(
+          "the sentences in {} were split by an earlier version, and this text would be split "
+          "otherwise; make the store again from all of the text, without --append",
+          options_.folder.string());
+    }
+    if (is_split(old)) {
+      rules_.habits = old.habits;
+      rules_.splitter = old.splitter;
+    } else {
+      rules_.habits = told_habits(sources, progress_);
+    }
+    rules_.formats.clear();
+    std::ranges::set_union(old.formats, added.formats, std::back_inserter(rules_.formats));
+    built_.manifest.rules = rules_;
+  }
+
+  static std::vector<TextFormat> formats_of(const std::vector<TextSource>& sources) {
+    std::set<TextFormat> formats;
+    for (const TextSource& source : sources) formats.insert(source.format());
+    return {formats.begin(), formats.end()};
   }
 
   std::vector<std::string> keys_of(const CutText& text) const {
@@ -292,7 +338,7 @@ class TokenStoreBuilder {
     }
   }
 
-  // The shards of a store that is appended to. Takes over its habits, by which added text is split.
+  // The shards of a store that is appended to, whose rules are kept in mind.
   std::vector<std::string> shards_to_keep() {
     if (!options_.append) return {};
     const TokenStoreManifest old = read_token_store_manifest(options_.folder);
@@ -303,7 +349,7 @@ class TokenStoreBuilder {
           options_.folder.string(), text::profile_name(old.rules.tokenizer.profile),
           old.rules.tokenizer.lower_case, old.rules.tokenizer.strips_accents());
     }
-    rules_.habits = old.rules.habits;
+    kept_rules_ = old.rules;
     return old.shards;
   }
 
@@ -399,6 +445,7 @@ class TokenStoreBuilder {
   const text::Tokenizer& tokenizer_;
   CreationProgress& progress_;
   TokenRules rules_;
+  TokenRules kept_rules_;  // of the store that is appended to
   TokenStoreBuilt built_;
   std::mutex mutex_;  // of what follows, and of shards_written
   std::set<std::string> claimed_;

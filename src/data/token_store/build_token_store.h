@@ -10,9 +10,13 @@
 // A document never runs on into the next file. One that is longer than
 // eight pieces is cut, except for a line of JSON.
 //
+// Text that is appended is split by what the store has learned, or, if none of its text was split,
+// by what this text shows.
+//
 // Nothing but shards of a store is ever removed from the folder.
 //
-// Errors: UserError for an empty corpus, for `append` to a store of other rules, and for a folder
+// Errors: UserError for an empty corpus, for `append` to a store of other rules, or of text to be
+// split to a store whose sentences an earlier version has split, and for a folder
 // without a store or shards that holds a vocab.txt of other tokens; DataError that names file, line
 // and column of bad text; EnvironmentError when another process builds there; for a folder that
 // cannot be written to, those of platform::make_writable_directory. The folder holds its old store
@@ -32,7 +36,7 @@ namespace cloze::data {
 
 struct TokenStoreOptions {
   std::vector<std::filesystem::path> files;
-  TextFormat format = TextFormat::kSentences;
+  TextForm form;
   double max_invalid_percent = kMaxInvalidPercent;  // as text_source.h has it
   std::filesystem::path folder;
   bool append = false;  // keep what the store has and put these files after it

@@ -1,5 +1,6 @@
 #include "data/token_store/build_token_store.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -110,7 +111,7 @@ TEST_F(BuildTokenStoreTest, DocumentsAreNotTornBetweenShards) {
   MemoryCorpus whole(8);
   const platform::MappedFile text(folder_ / "long");
   std::vector<int32_t> ids;
-  visit_paragraphs(text.text(), TextFormat::kSentences,
+  visit_paragraphs(text.text(), {.format = TextFormat::kSentences},
                    {[&](std::string_view sentence) {
                       ids.clear();
                       tokenizer_.append_ids(sentence, ids);
@@ -136,7 +137,7 @@ TEST_F(BuildTokenStoreTest, AppendingKeepsWhatIsThere) {
 TEST_F(BuildTokenStoreTest, WhatTheTextShowsOfItsStopsDecidesAndIsKept) {
   std::string notices;
   const auto build_paragraphs = [&](TokenStoreOptions options) {
-    options.format = TextFormat::kParagraphs;
+    options.form.format = TextFormat::kParagraphs;
     CreationProgress progress;
     progress.notice = [&](const std::string& notice) { notices += notice; };
     return build_token_store(options, tokenizer_, progress);
@@ -158,6 +159,52 @@ TEST_F(BuildTokenStoreTest, WhatTheTextShowsOfItsStopsDecidesAndIsKept) {
   const auto alone = build_paragraphs(options_for({more}, "alone")).manifest;
   EXPECT_EQ(alone.sentences, 2);
   EXPECT_NE(alone.shards.back(), store.manifest().shards.back());
+}
+
+// Sentences are those of one splitter, and the manifest names it.
+TEST_F(BuildTokenStoreTest, AppendedTextIsSplitAsTheStoreSaysOrRefused) {
+  const auto with_splitter = [&](const fs::path& folder, int version) {
+    const fs::path manifest = folder / kStoreName;
+    std::string text = platform::read_file(manifest);
+    const std::string now = fmt::format("\"splitter\": {}", kSplitterVersion);
+    text.replace(text.find(now), now.size(), fmt::format("\"splitter\": {}", version));
+    platform::write_file_atomically(manifest, text);
+  };
+  TokenStoreOptions first = options_for({write("first", "a b. A c.\n")});
+  first.form.format = TextFormat::kParagraphs;
+  TokenStoreOptions more = options_for({write("second", "c\n")});
+  more.append = true;
+  build(first);
+  with_splitter(first.folder, 1);
+  const TokenRules lines = build(more).manifest.rules;
+  EXPECT_EQ(lines.splitter, 1) << "the lines that were added are not split";
+  EXPECT_EQ(lines.formats, (std::vector{TextFormat::kSentences, TextFormat::kParagraphs}));
+  EXPECT_EQ(read_token_store_manifest(first.folder).rules, lines);
+  more.form.format = TextFormat::kParagraphs;
+  more.files = {write("third", "b. A.\n")};
+  try {
+    build(more);
+    FAIL() << "taken";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.what(),
+              "the sentences in " + first.folder.string() +
+                  " were split by an earlier version, and this text would be split otherwise; make "
+                  "the store again from all of the text, without --append");
+  }
+  EXPECT_EQ(read_token_store_manifest(first.folder).rules, lines) << "left as it was";
+
+  // Where nothing is split yet, the first text that is teaches its habits.
+  build(options_for({write("lines", "a b\n")}, "lines-first"));
+  std::string german = "a Abt. C a. Ab a b, Abt. D ab. Ab b.\n";
+  for (int i = 0; i < 5; ++i) german += german;
+  TokenStoreOptions appended = options_for({write("german", german)}, "lines-first");
+  appended.append = true;
+  appended.form.format = TextFormat::kParagraphs;
+  with_splitter(appended.folder, 1);
+  const TokenRules learned = build(appended).manifest.rules;
+  EXPECT_EQ(learned.habits.abbreviations, std::vector<std::string>{"abt"});
+  EXPECT_EQ(learned.splitter, kSplitterVersion);
+  EXPECT_EQ(build(appended).shards_written, 0) << "appended already";
 }
 
 TEST_F(BuildTokenStoreTest, AManifestWithWrongCountsIsMadeAnew) {
@@ -264,7 +311,7 @@ TEST_F(BuildTokenStoreTest, ALineOfJsonIsNotCut) {
   while (document.size() < (640 << 10)) document += "a b\\n";
   TokenStoreOptions options =
       options_for({write("long.jsonl", document + "\"}\n{\"text\": \"c\"}\n")});
-  options.format = TextFormat::kJsonLines;
+  options.form.format = TextFormat::kJsonLines;
   ASSERT_GT(document.size(), 8 * static_cast<size_t>(options.piece_bytes));
   EXPECT_EQ(build(options).manifest.documents, 2);
 }
@@ -339,7 +386,7 @@ TEST_F(BuildTokenStoreTest, ABuiltStoreNeedsNoLock) {
 TEST_F(BuildTokenStoreTest, BadTextIsNamedWithItsPlace) {
   TokenStoreOptions options = options_for(
       {write("1.jsonl", "{\"text\": \"a\"}\n"), write("2.jsonl", "\n{\"texts\": 1}\n")});
-  options.format = TextFormat::kJsonLines;
+  options.form.format = TextFormat::kJsonLines;
   CreationProgress progress;
   try {
     build_token_store(options, tokenizer_, progress);

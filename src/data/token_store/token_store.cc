@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -35,6 +36,22 @@ text::Vocabulary load_vocabulary(const fs::path& folder, const TokenRules& rules
   return vocabulary;
 }
 
+// "paragraphs", or ["sentences", "jsonl"] for texts of several forms.
+formats::Json json_of_formats(const std::vector<TextFormat>& formats) {
+  std::vector<std::string_view> names;
+  for (const TextFormat format : formats) names.push_back(text_format_name(format));
+  return names.size() == 1 ? formats::Json(names.front()) : formats::Json(names);
+}
+
+std::vector<TextFormat> formats_from(const formats::Json& json) {
+  if (json.is_string()) return {text_format_from(json.get<std::string>())};
+  std::vector<TextFormat> formats;
+  for (const auto& name : json.get<std::vector<std::string>>()) {
+    formats.push_back(text_format_from(name));
+  }
+  return formats;
+}
+
 formats::Json json_of(const TokenStoreManifest& manifest) {
   const TokenRules& rules = manifest.rules;
   return {{"format", kFormat},
@@ -44,7 +61,7 @@ formats::Json json_of(const TokenStoreManifest& manifest) {
           {"do_lower_case", rules.tokenizer.lower_case},
           {"strip_accents", rules.tokenizer.strips_accents()},
           {"tokenize_chinese_chars", rules.tokenizer.tokenize_chinese_chars},
-          {"text_format", text_format_name(rules.format)},
+          {"text_format", json_of_formats(rules.formats)},
           {"abbreviations", rules.habits.abbreviations},
           {"sentence_openers", rules.habits.openers},
           {"has_ordinals", rules.habits.has_ordinals},
@@ -74,8 +91,12 @@ std::string vocabulary_hash(const text::Vocabulary& vocabulary) {
   return digest.hex();
 }
 
+bool is_split(const TokenRules& rules) {
+  return std::ranges::any_of(rules.formats, [](TextFormat format) { return is_split(format); });
+}
+
 bool is_split_as_now(const TokenRules& rules) {
-  return !is_split(rules.format) || rules.splitter == kSplitterVersion;
+  return !is_split(rules) || rules.splitter == kSplitterVersion;
 }
 
 bool is_token_store(const fs::path& folder) {
@@ -114,7 +135,7 @@ TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
     const bool strips = json.value("strip_accents", rules.tokenizer.lower_case);
     if (strips != rules.tokenizer.lower_case) rules.tokenizer.strip_accents = strips;
     rules.tokenizer.tokenize_chinese_chars = json.value("tokenize_chinese_chars", true);
-    rules.format = text_format_from(json.at("text_format").get<std::string>());
+    rules.formats = formats_from(json.at("text_format"));
     // Stores of earlier versions have none.
     rules.habits.abbreviations = json.value("abbreviations", std::vector<std::string>());
     rules.habits.openers = json.value("sentence_openers", std::vector<std::string>());

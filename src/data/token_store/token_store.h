@@ -37,8 +37,8 @@ inline constexpr int kSplitterVersion = 3;
 struct TokenRules {
   std::string vocabulary;  // its hash
   text::TokenizerOptions tokenizer;
-  TextFormat format = TextFormat::kSentences;
-  // What sentences were split by, where the form asks for it.
+  std::vector<TextFormat> formats;  // of its texts, each once, in the order of the enumeration
+  // What sentences were split by, where a form asks for it.
   text::StopHabits habits;
   int splitter = kSplitterVersion;
   bool operator==(const TokenRules&) const = default;
@@ -55,6 +55,8 @@ struct TokenStoreManifest {
   std::vector<std::string> shards;  // keys, in the order of the text
 };
 
+// Whether a text of the store was split into sentences.
+bool is_split(const TokenRules& rules);
 // Whether its sentences were split as they would be now, or were never split.
 bool is_split_as_now(const TokenRules& rules);
 

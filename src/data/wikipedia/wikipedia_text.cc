@@ -59,7 +59,7 @@ void add_article(std::string_view wikitext, const Cleaning& cleaning, Cleaned& c
     if (cleaning.splitter == nullptr) return cleaned.add_line(paragraph);
     for (const auto sentence : cleaning.splitter->split(paragraph)) cleaned.add_line(sentence);
   };
-  visit_paragraphs(plain, TextFormat::kParagraphs, {.paragraph = add, .document_end = [] {}});
+  visit_paragraphs(plain, {.format = TextFormat::kParagraphs}, {.paragraph = add});
   cleaned.end_article();
 }
 
