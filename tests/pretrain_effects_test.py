@@ -250,6 +250,7 @@ EFFECTS = {
     "adapt_vectors": Effect("true", other_weights),
     "join_qkv": Effect("true", other_weights),
     "use_debiasing": Effect("true", other_weights),
+    "debias_epsilon": Effect("true", other_weights, use_debiasing="true", epsilon=0.1),
     "first_moment_precision": Effect("bf16", lambda run, base: moment_bytes(run) * 2 ==
                                      moment_bytes(base) and other_weights(run, base)),
     "bf16_weights": Effect("true", lambda run, base: is_bf16(run) and not is_bf16(base)),

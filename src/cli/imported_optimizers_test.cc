@@ -192,11 +192,14 @@ TEST_P(ImportedOptimizers, NeedWhatTheImportSets) {
   const Tensors expected = tensors_of(GetParam().name + ".weight.");
   for (bool optim::OptimizerOptions::*const option :
        {&optim::OptimizerOptions::adapts_vectors, &optim::OptimizerOptions::joins_qkv,
-        &optim::OptimizerOptions::decays_layer_norm_scale,
-        &optim::OptimizerOptions::use_debiasing}) {
+        &optim::OptimizerOptions::decays_layer_norm_scale, &optim::OptimizerOptions::use_debiasing,
+        &optim::OptimizerOptions::debiases_epsilon}) {
+    const bool is_of_epsilon = option == &optim::OptimizerOptions::debiases_epsilon;
+    if (is_of_epsilon && !options.debiases_epsilon) continue;  // it may be too small to be seen
     optim::OptimizerOptions changed = options;
     changed.first_moment = DType::kF32;
-    if (options.name != "lamb" && option != &optim::OptimizerOptions::use_debiasing) continue;
+    const bool is_of_lamb = !is_of_epsilon && option != &optim::OptimizerOptions::use_debiasing;
+    if (options.name != "lamb" && is_of_lamb) continue;
     changed.*option = !(changed.*option);
     EXPECT_GT(difference(weights_after(changed, "cpu"), expected), 10.0);
   }

@@ -9,6 +9,9 @@
 namespace cloze::configuration {
 namespace {
 
+constexpr const char* kEpsilonIsAdded =
+    "AdamW there adds epsilon before the second moment is corrected";
+
 using formats::Json;
 
 KeyRules model_rules() {
@@ -290,6 +293,7 @@ class HabanaRun {
     c_.set_default("use_nvlamb", is_pretraining_ && c_.number("max_grad_norm", 1.0) == 1.0);
     c_.set_default("weight_decay_rate", is_pretraining_ ? 0.01 : 0.0);
     c_.set_default("epsilon", is_pretraining_ ? 1e-6 : 1e-8);
+    if (!is_pretraining_) c_.set_default("debias_epsilon", true, kEpsilonIsAdded);
     convert_precision();
   }
 

@@ -476,6 +476,19 @@ TEST(Import, WhatALambDoesInItsSystemHasAReason) {
   EXPECT_EQ(tensorflow1.conversion.reason_of("epsilon"), "");
 }
 
+TEST(Import, HabanasAdamWAddsEpsilonBeforeTheCorrection) {
+  const auto converted_line = [](const char* line) {
+    return converted(habana(), command_line_values(line));
+  };
+  const Conversion tuning = converted_line(
+      "python3 run_squad.py --model_type bert --model_name_or_path a --output_dir b");
+  EXPECT_EQ(tuning.options().at("debias_epsilon"), true);
+  EXPECT_EQ(tuning.reason_of("debias_epsilon"),
+            "AdamW there adds epsilon before the second moment is corrected");
+  const Conversion pretraining = converted_line("python3 run_pretraining.py --output_dir a");
+  EXPECT_FALSE(pretraining.options().contains("debias_epsilon")) << "LAMB";
+}
+
 TEST(Import, AGroupBertOfTensorFlow1KeepsItsScalesFromDecay) {
   const Imported result({{"partials_type", "half"}, {"optimizer", "lamb"}, {"groupbert", true}});
   EXPECT_EQ(result.option("decay_layer_norm_scale"), Json());

@@ -13,6 +13,8 @@
 //          stored, rounded value.
 //   g = gradient_scale * gradient;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
 //   mhat = m / (1 - beta1^t), vhat = v / (1 - beta2^t) with use_debiasing, else m, v
+//   With debiases_epsilon, epsilon / sqrt(1 - beta2^t) stands for epsilon: it is added to sqrt(v)
+//   before that is corrected, as in Kingma, Ba, arXiv 1412.6980, end of section 2.
 //   lamb:   u = mhat / (sqrt(vhat) + epsilon) + weight_decay * w
 //           ratio = min(|w|, max_weight_norm) / |u|, or 1 when either norm is 0 or adapts is false;
 //           w -= lr * ratio * u
@@ -48,8 +50,9 @@ struct MomentAttributes {
   double epsilon = 1e-6;
   double weight_decay = 0.0;
   bool use_debiasing = true;
-  bool adapts = true;            // lamb only: scale the update by the trust ratio
-  double max_weight_norm = 0.0;  // lamb only: in the ratio; 0: no limit
+  bool debiases_epsilon = false;  // has no effect without use_debiasing
+  bool adapts = true;             // lamb only: scale the update by the trust ratio
+  double max_weight_norm = 0.0;   // lamb only: in the ratio; 0: no limit
   double first_moment_scale = 1.0;
 };
 

@@ -38,6 +38,7 @@ struct OptimizerOptions {
   bool decays_layer_norm_scale = false;
   double momentum = 0.984375;               // of the optimiser momentum
   bool use_debiasing = false;               // bias correction of the moments; adam always has it
+  bool debiases_epsilon = false;            // ops/optimizer_update.h; with bias correction only
   bool use_nvlamb = false;                  // divide gradients by max(their global norm, 1)
   bool use_mpclip = false;                  // clip the global norm at 1
   double weight_norm_clip = 0.0;            // lamb: a weight's norm counts as no more; 0: no limit

@@ -49,6 +49,8 @@ inline MomentStep moment_step(const KernelRequest& request, const KernelArgument
   const auto debias = [&](double beta) {
     return attributes.use_debiasing ? 1.0 / (1.0 - std::pow(beta, update_index)) : 1.0;
   };
+  const double debias2 = debias(attributes.beta2);
+  const double of_epsilon = attributes.debiases_epsilon ? std::sqrt(debias2) : 1.0;
   return {.first_moment = request.inputs[Op::kM].dtype,
           .beta1 = static_cast<float>(attributes.beta1),
           .gradient_share1 =
@@ -57,8 +59,8 @@ inline MomentStep moment_step(const KernelRequest& request, const KernelArgument
           .square_share2 = static_cast<float>(1.0 - attributes.beta2),
           .gradient_scale = scale,
           .debias1 = static_cast<float>(debias(attributes.beta1) / attributes.first_moment_scale),
-          .debias2 = static_cast<float>(debias(attributes.beta2)),
-          .epsilon = static_cast<float>(attributes.epsilon),
+          .debias2 = static_cast<float>(debias2),
+          .epsilon = static_cast<float>(attributes.epsilon * of_epsilon),
           .weight_decay = static_cast<float>(attributes.weight_decay),
           .learning_rate = *arguments.input<float>(Op::kLearningRate)};
 }

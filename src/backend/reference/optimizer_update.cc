@@ -48,8 +48,7 @@ class Moments : ops::OptimizerUpdate {
   double update(int64_t i) const {
     const double mhat = m_[i] / attributes_.first_moment_scale / correction(attributes_.beta1);
     const double vhat = v_[i] / correction(attributes_.beta2);
-    return mhat / (std::sqrt(vhat) + attributes_.epsilon) +
-           attributes_.weight_decay * parameter_[i];
+    return mhat / (std::sqrt(vhat) + epsilon()) + attributes_.weight_decay * parameter_[i];
   }
 
   // w -= learning rate * ratio * update
@@ -69,6 +68,11 @@ class Moments : ops::OptimizerUpdate {
  private:
   void check_finite(double value) const {
     if (!std::isfinite(value)) check_.put(0, std::numeric_limits<double>::quiet_NaN());
+  }
+  double epsilon() const {
+    const double epsilon = attributes_.epsilon;
+    return attributes_.debiases_epsilon ? epsilon / std::sqrt(correction(attributes_.beta2))
+                                        : epsilon;
   }
   double correction(double beta) const {
     return attributes_.use_debiasing ? 1.0 - std::pow(beta, update_index_) : 1.0;

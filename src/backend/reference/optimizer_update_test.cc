@@ -53,7 +53,10 @@ void second_opinion(State& state, const ops::MomentAttributes& a, bool is_lamb, 
     const double m = state.m[i] + (1.0 - a.beta1) * (g - state.m[i]);
     state.m[i] = testing::rounded(first_moment, m * a.first_moment_scale) / a.first_moment_scale;
     state.v[i] += (1.0 - a.beta2) * (g * g - state.v[i]);
-    direction[i] = c1 * state.m[i] / (a.epsilon + std::sqrt(c2 * state.v[i]));
+    // Kingma and Ba, end of section 2: the rate is corrected, and epsilon stands beside sqrt(v).
+    direction[i] = a.debiases_epsilon
+                       ? c1 / std::sqrt(c2) * state.m[i] / (a.epsilon + std::sqrt(state.v[i]))
+                       : c1 * state.m[i] / (a.epsilon + std::sqrt(c2 * state.v[i]));
   }
   for (int64_t i = 0; i < kElements; ++i) direction[i] += a.weight_decay * state.w[i];
   const double weight_norm = norm(state.w);
@@ -110,6 +113,8 @@ TEST(OptimizerUpdate, AgreesWithASecondComputation) {
   expect_agreement({.weight_decay = 0.1, .use_debiasing = false}, 1.0);
   expect_agreement({.adapts = false}, 1.0);
   expect_agreement({.beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-3, .weight_decay = 0.5}, 3.0);
+  expect_agreement({.epsilon = 1e-3, .weight_decay = 0.5, .debiases_epsilon = true}, 1.0);
+  expect_agreement({.epsilon = 1e-3, .use_debiasing = false, .debiases_epsilon = true}, 1.0);
   expect_agreement({.weight_decay = 0.01, .max_weight_norm = 0.5}, 3.0);
   expect_agreement({.weight_decay = 0.01}, 0.0);  // ratio 1 while the parameter is zero
 }

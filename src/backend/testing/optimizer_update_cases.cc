@@ -26,6 +26,7 @@ std::vector<UpdateVariant> update_variants() {
           {"no debiasing", {.weight_decay = 0.01, .use_debiasing = false}},
           {"no adaptation", {.adapts = false}},
           {"weight norm limited", {.weight_decay = 0.01, .max_weight_norm = 0.5}},
+          {"epsilon is corrected, too", {.epsilon = 1e-3, .debiases_epsilon = true}},
           {"other constants", {.beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-3, .weight_decay = 0.1}},
           {"zero parameter", {.weight_decay = 0.01}, true},
           {"infinite gradient", {.weight_decay = 0.01}, false, true},

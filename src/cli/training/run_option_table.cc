@@ -126,6 +126,8 @@ void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
             "LayerNorm's scale decays, as the matrices do");
   table.add("use_debiasing", &o.use_debiasing,
             "Bias correction: correct the moments for starting at 0");
+  table.add("debias_epsilon", &o.debiases_epsilon,
+            "Add epsilon before the second moment is corrected, as Habana's AdamW does");
   table.add("first_moment_precision", named(o.first_moment, dtype_named, name_of),
             "Precision in which adam, adamw and lamb keep the first moment",
             {.choices = dtype_names()});

@@ -143,6 +143,16 @@ void note_idle_roundings(const RunOptions& options, const OptionTable& table,
   }
 }
 
+// Where no moment is corrected, epsilon is not either.
+void note_idle_epsilon(const optim::OptimizerOptions& optimizer, const OptionTable& table,
+                       std::vector<std::string>& notes) {
+  constexpr const char* kOption = "debias_epsilon";
+  const auto& read = optim::optimizer_named(optimizer.name).options;
+  const bool has_switch = std::ranges::find(read, "use_debiasing") != read.end();
+  if (!has_switch || optimizer.use_debiasing || !table.is_asked_for(kOption)) return;
+  notes.push_back(fmt::format("{} has no effect without use_debiasing", kOption));
+}
+
 // A sentence for each option that someone asked for and that the run does not read.
 std::vector<std::string> options_without_effect(const RunOptions& options,
                                                 const OptionTable& table) {
@@ -166,6 +176,7 @@ std::vector<std::string> options_without_effect(const RunOptions& options,
        [](const std::string& name) { return optim::optimizer_named(name).options; });
   look("lr_schedule", schedule, optim::schedule_names(), optim::schedule_options);
   note_idle_roundings(options, table, notes);
+  note_idle_epsilon(options.training.step.optimizer, table, notes);
   const bool has_states = !optim::optimizer_named(optimizer).states.empty();
   if (!has_states && !options.training.step.compile.optimizer_state_folder.empty()) {
     notes.push_back(fmt::format(

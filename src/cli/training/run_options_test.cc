@@ -48,6 +48,15 @@ TEST(RunOptions, OfRoundingHaveNoEffectOnWholeNumbers) {
   EXPECT_EQ(notes_with({"--epochs=1", "--warmup=0.5"}), "");
 }
 
+TEST(RunOptions, OfEpsilonHaveNoEffectOnWhatIsNotCorrected) {
+  const std::string note = "note: debias_epsilon has no effect without use_debiasing\n";
+  EXPECT_EQ(notes_of({"--debias-epsilon"}), note);
+  EXPECT_EQ(notes_of({"--debias-epsilon", "--use-debiasing"}), "");
+  EXPECT_EQ(notes_of({"--debias-epsilon", "--optimizer=adam"}), "");
+  EXPECT_EQ(notes_of({"--debias-epsilon", "--optimizer=sgd"}),
+            "note: debias_epsilon has no effect with optimizer sgd\n");
+}
+
 TEST(RunOptions, OfStatesHaveNoEffectWithAnOptimizerWithoutAny) {
   const std::vector<std::string> words = {"--optimizer-state-folder=states", "--optimizer=sgd"};
   EXPECT_NE(notes_of(words).find("note: optimizer_state_folder has no effect with optimizer sgd, "
