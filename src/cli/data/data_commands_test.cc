@@ -97,6 +97,32 @@ TEST_F(DataCommandsTest, StatsCountUnknownTokens) {
   }
 }
 
+// As a vocabulary of another language does: nothing is [UNK], and nothing is a word.
+TEST_F(DataCommandsTest, WordsThatFallApartAreNoted) {
+  std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (const char* piece : {"m", "##i", "##l", "the", "##ever", "river"}) {
+    vocabulary += fmt::format("{}\n", piece);
+  }
+  write("letters.txt", vocabulary);
+  const auto said_of = [&](int sentences, const std::string& sentence) {
+    std::string text;
+    for (int i = 0; i < sentences; ++i) text += sentence + "\n";
+    write("text", text);
+    const CommandResult tokens =
+        run_command({"data", "tokens", "--input-file", path("text"), "--output-dir", path("store"),
+                     "--vocab-file", path("letters.txt"), "--input-format", "sentences"});
+    EXPECT_EQ(tokens.status, ExitCode::kSuccess) << tokens.error;
+    return tokens.error;
+  };
+  EXPECT_EQ(said_of(500, "the mill"),
+            "note: 0.00 % of the tokens are [UNK]; 80 % are single letters of words that the "
+            "vocabulary does not have; give the vocabulary that was made for this text, or make "
+            "one: cloze data vocabulary\n");
+  EXPECT_EQ(said_of(100, "the mill"), "0.00 % of the tokens are [UNK]\n") << "too short to tell";
+  EXPECT_EQ(said_of(500, "the river the river the river mill"), "0.00 % of the tokens are [UNK]\n")
+      << "40 %";
+}
+
 TEST_F(DataCommandsTest, RecordsSayThatDocumentsAreOneSentence) {
   for (const auto& [text, is_noted] :
        {std::pair(text_of(40, 1, 20), true), std::pair(text_of(40, 9, 20), false)}) {
