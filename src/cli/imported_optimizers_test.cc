@@ -5,7 +5,6 @@
 
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <limits>
 #include <map>
 
+#include "cli/subcommand.h"
 #include "cli/training/finetune_options.h"
 #include "cli/training/pretrain_options.h"
 #include "configuration/import.h"
@@ -83,10 +83,7 @@ class ImportedRun {
     }
     const std::string path = testing::TempDir() + "imported_optimizers_test.json";
     platform::write_file_atomically(path, formats::json_text(known));
-    CLI::App command("", "train");
-    table.add_flags(command);
-    command.parse("--config " + path);
-    table.resolve();
+    resolve_words(table, {"--config", path});
     fs::remove(path);
     const auto length = static_cast<int64_t>(values_of(recipe.name + ".length")[0]);
     schedule = learning_rate_schedule(options, length);

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <sstream>
 
 #include "base/error.h"
 #include "cli/run_command_test.h"
+#include "cli/subcommand.h"
 #include "inference/small_model_test.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/file.h"
@@ -19,13 +19,9 @@ TEST(PackingOptions, KnowTwoPrecisions) {
   inference::PackOptions compile;
   OptionTable table;
   add_packing_options(table, compile);
-  CLI::App command;
-  table.add_flags(command);
-  command.parse("--precision bf16");
-  table.resolve();
+  resolve_words(table, {"--precision", "bf16"});
   EXPECT_EQ(compile.precision, DType::kBF16);
-  command.parse("--precision fp16");
-  EXPECT_THROW(table.resolve(), UserError);
+  EXPECT_THROW(resolve_words(table, {"--precision", "fp16"}), UserError);
 }
 
 TEST(Compile, WritesNothingIntoTheModelItReads) {
@@ -179,7 +175,9 @@ TEST(Context, IsGivenOnceThoughItBeEmpty) {
     words.insert(words.end(), more.begin(), more.end());
     return run_command(words).error;
   };
-  EXPECT_EQ(error_of({}), "cloze: there is no text to answer from; give --context, --context-file or --input-file\n");
+  EXPECT_EQ(
+      error_of({}),
+      "cloze: there is no text to answer from; give --context, --context-file or --input-file\n");
   EXPECT_EQ(error_of({"--context", "a", "--context-file", "b"}),
             "cloze: --context and --context-file both give the text; give one\n");
   EXPECT_NE(error_of({"--context", ""}).find("/no/such/model does not exist"), std::string::npos);

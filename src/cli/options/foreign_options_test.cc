@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "cli/subcommand.h"
 #include "cli/training/finetune_options.h"
 #include "cli/training/pretrain_options.h"
 #include "formats/json.h"
@@ -42,17 +45,17 @@ constexpr const char* kSquadBase = R"({
   "lr_schedule": "polynomial_decay", "base_learning_rate": 3e-05, "warmup": 276,
   "optimizer": "adamw", "fp_exceptions": true, "duplicate_factor": 5})";
 
+using Words = std::vector<std::string>;
+
 class GraphcoreForm : public testing::Test {
  protected:
   void TearDown() override { fs::remove(path_); }
 
   // Takes the file and the flags into the options that the table is bound to.
-  void read(OptionTable& table, const std::string& config, const std::string& flags = "") const {
+  void read(OptionTable& table, const std::string& config, Words flags = {}) const {
     platform::write_file_atomically(path_, config);
-    CLI::App command("", "train");
-    table.add_flags(command);
-    command.parse("--config " + path_ + " " + flags);
-    table.resolve();
+    flags.insert(flags.begin(), {"--config", path_});
+    resolve_words(table, std::move(flags));
   }
   std::string first_note(const OptionTable& table) const {
     return table.notes().empty() ? "" : table.notes().front().substr(path_.size());
@@ -133,7 +136,7 @@ TEST_F(GraphcoreForm, FlagsGoBeforeThatSystem) {
   FinetuneOptions options;
   OptionTable table;
   add_finetune_options(table, options, "SQuAD");
-  read(table, kSquadBase, "--use-debiasing --use-qkv-bias --hidden-act gelu");
+  read(table, kSquadBase, {"--use-debiasing", "--use-qkv-bias", "--hidden-act", "gelu"});
   EXPECT_TRUE(options.training.step.optimizer.use_debiasing);
   EXPECT_TRUE(options.model().use_qkv_bias);
   EXPECT_EQ(options.model().hidden_act, models::Activation::kGeluErf);
@@ -221,10 +224,7 @@ TEST_F(GraphcoreForm, SeveralFilesOfOursStayOurs) {
   OptionTable table;
   add_pretrain_options(table, options);
   platform::write_file_atomically(path_, R"({"hidden_act": "gelu", "num_train_steps": 9})");
-  CLI::App command("", "train");
-  table.add_flags(command);
-  command.parse("--config " + path_ + "," + over);
-  table.resolve();
+  resolve_words(table, {"--config", path_ + "," + over});
   fs::remove(over);
   EXPECT_EQ(options.num_train_steps, 5);
   EXPECT_EQ(options.model().hidden_act, models::Activation::kGeluErf);
@@ -239,7 +239,7 @@ TEST_F(GraphcoreForm, ASwitchOfHuggingFaceNamesAPrecision) {
     PretrainOptions options;
     OptionTable table;
     add_pretrain_options(table, options);
-    read(table, R"({"precision": "fp16"})", flag);
+    read(table, R"({"precision": "fp16"})", {flag});
     EXPECT_EQ(options.training.step.compute_dtype, dtype) << flag;
   }
 }
@@ -249,9 +249,10 @@ TEST_F(GraphcoreForm, NamesOfHuggingFaceAreOtherNames) {
   PretrainOptions options;
   OptionTable table;
   add_pretrain_options(table, options);
-  read(table,
-       R"({"learning_rate": 0.002, "max_steps": 40, "lr_scheduler_type": "linear", "bf16": true})",
-       "--per-device-train-batch-size 4 --gradient-checkpointing --warmup-ratio 0.25");
+  read(
+      table,
+      R"({"learning_rate": 0.002, "max_steps": 40, "lr_scheduler_type": "linear", "bf16": true})",
+      {"--per-device-train-batch-size", "4", "--gradient-checkpointing", "--warmup-ratio", "0.25"});
   EXPECT_EQ(options.training.schedule.base_learning_rate, 0.002);
   EXPECT_EQ(options.num_train_steps, 40);
   EXPECT_EQ(options.training.schedule.name, "linear");

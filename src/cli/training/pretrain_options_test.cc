@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
+#include "cli/subcommand.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/file.h"
 
@@ -24,11 +24,7 @@ Parsed parse(Arguments arguments) {
   Parsed parsed;
   OptionTable table;
   add_pretrain_options(table, parsed.options);
-  CLI::App command("", "pretrain");
-  table.add_flags(command);
-  std::reverse(arguments.begin(), arguments.end());
-  command.parse(arguments);
-  table.resolve();
+  resolve_words(table, std::move(arguments));
   validate(parsed.options);
   parsed.notes = table.notes();
   return parsed;
@@ -165,10 +161,7 @@ TEST(PretrainOptions, TheCommandLineOutranksTheFileAlsoUnderAnotherName) {
   PretrainOptions options;
   OptionTable table;
   add_pretrain_options(table, options);
-  CLI::App command;
-  table.add_flags(command);
-  command.parse("--config " + path + " --global-batch-size 256 --generated-data");
-  table.resolve();
+  resolve_words(table, {"--config", path, "--global-batch-size", "256", "--generated-data"});
   settle_rivals(options, table);
   validate(options);
   EXPECT_EQ(batch_plan(options).sequences_per_step, 256);
@@ -181,20 +174,20 @@ TEST(PretrainOptions, StepsOfTheCommandLineOutrankSequencesOfTheFile) {
   const std::string path = testing::TempDir() + "pretrain_options_test.json";
   platform::write_file_atomically(
       path, R"({"generated_data": true, "global_batch_size": 48, "max_training_sequences": 960})");
-  for (const auto& [flags, steps] : {std::pair{"", 20}, std::pair{" --num-train-steps 4", 4}}) {
+  for (const auto& [flags, steps] :
+       {std::pair{Arguments(), 20}, std::pair{Arguments{"--num-train-steps", "4"}, 4}}) {
     PretrainOptions options;
     OptionTable table;
     add_pretrain_options(table, options);
-    CLI::App command;
-    table.add_flags(command);
-    command.parse("--config " + path + flags);
-    table.resolve();
+    Arguments words{"--config", path};
+    words.insert(words.end(), flags.begin(), flags.end());
+    resolve_words(table, words);
     settle_rivals(options, table);
     validate(options);
     EXPECT_EQ(planned_steps(options), steps);
     EXPECT_EQ(training_steps(options, 1, 1), steps);
     // What a longer run of the same options derives from its own number of sequences.
-    EXPECT_EQ(table.values()["num_train_steps"].is_null(), std::string(flags).empty());
+    EXPECT_EQ(table.values()["num_train_steps"].is_null(), flags.empty());
   }
 }
 
@@ -206,11 +199,8 @@ TEST(PretrainOptions, WhatIsTakenAwayOutranksNothing) {
   PretrainOptions options;
   OptionTable table;
   add_pretrain_options(table, options);
-  CLI::App command;
-  table.add_flags(command);
-  command.parse(std::vector<std::string>{"", "--gradient-accumulation-count", "false",
-                                         "--generated-data", path, "--config"});
-  table.resolve();
+  resolve_words(table,
+                {"--config", path, "--generated-data", "--gradient-accumulation-count", "false"});
   settle_rivals(options, table);
   validate(options);
   EXPECT_EQ(batch_plan(options).sequences_per_step, 64);

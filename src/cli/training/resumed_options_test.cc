@@ -4,13 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "cli/run_command_test.h"
+#include "cli/subcommand.h"
 #include "cli/training/pretrain_options.h"
 #include "cli/training/small_run_test.h"
 #include "cli/training/training_run.h"
@@ -142,10 +142,8 @@ TEST_F(ResumedOptions, StartWeightsOfTheCommandLineReplaceTheRunOfAFile) {
   PretrainOptions options;
   OptionTable table;
   add_pretrain_options(table, options);
-  CLI::App command;
-  table.add_flags(command);
-  command.parse("--config " + path("file.json") + " --init-checkpoint " + path("run/checkpoint-2"));
-  table.resolve();
+  resolve_words(table,
+                {"--config", path("file.json"), "--init-checkpoint", path("run/checkpoint-2")});
   take_options_of_run(table, options);
   EXPECT_EQ(options.training.restore_dir, "");
   EXPECT_FALSE(options.training.restore_from);
