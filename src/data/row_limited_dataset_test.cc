@@ -2,24 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "data/counting_dataset_test.h"
+
 namespace cloze::data {
 namespace {
 
-// Sample i: the ids i, i + 1 and, after a mask with id 4, i + 2.
-class CountingDataset final : public Dataset {
- public:
-  int64_t size() const override { return 8; }
-  Sample sample(int64_t index, int64_t epoch) const override {
-    const auto first = static_cast<int32_t>(index + epoch);
-    return {.input_ids = {first, first + 1, 4},
-            .token_type_ids = {0, 0, 0},
-            .masked_positions = {2},
-            .masked_labels = {first + 2}};
-  }
-  std::string fingerprint() const override { return "counting"; }
-};
-
-const RowLimitedDataset kLimited(std::make_shared<CountingDataset>(), {.rows = 8, .unknown_id = 1});
+const RowLimitedDataset kLimited(std::make_shared<CountingDataset>(8),
+                                 {.rows = 8, .unknown_id = 1});
 
 TEST(RowLimitedDataset, IdsWithoutARowBecomeUnknown) {
   EXPECT_EQ(kLimited.size(), 8);

@@ -11,9 +11,9 @@
 
 #include "base/data_folder_test.h"
 #include "base/error.h"
+#include "data/id_count.h"
 #include "data/records/record_dataset.h"
 #include "data/records/record_features.h"
-#include "data/unmasked_test.h"
 #include "formats/tf_example.h"
 #include "formats/tfrecord.h"
 #include "formats/xxh3.h"
@@ -210,7 +210,7 @@ TEST_F(CreateRecordsTest, AllOfALongLineIsMetInPairsOfBothLabels) {
   int64_t random_next = 0;
   for (int64_t i = 0; i < made.size(); ++i) {
     const Sample sample = made.sample(i, 0);
-    for (const int32_t id : unmasked(sample)) ++met[static_cast<size_t>(id)];
+    for (const int32_t id : unmasked_ids(sample)) ++met[static_cast<size_t>(id)];
     random_next += sample.next_sentence_label;
   }
   EXPECT_EQ(std::count(met.begin() + 5, met.end(), 0), 0) << "tokens that no record holds";

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "data/corpus/array_corpus.h"
-#include "data/unmasked_test.h"
+#include "data/id_count.h"
 
 namespace cloze::data {
 namespace {
@@ -41,7 +41,7 @@ TEST(PairInstancesTest, LabelSaysWhetherTheSecondPartFollows) {
   ASSERT_GT(samples.size(), 10u);
   int random_next = 0;
   for (const Sample& sample : samples) {
-    const std::vector<int32_t> ids = unmasked(sample);
+    const std::vector<int32_t> ids = unmasked_ids(sample);
     ASSERT_LE(ids.size(), 64u);
     ASSERT_EQ(ids.size(), sample.token_type_ids.size());
     EXPECT_EQ(ids.front(), kVocabulary.cls);
@@ -69,7 +69,7 @@ TEST(PairInstancesTest, EverySentenceIsUsedAsTextOnce) {
   instances.append(0, random, samples);
   std::vector<int> uses(100);
   for (const Sample& sample : samples) {
-    const std::vector<int32_t> ids = unmasked(sample);
+    const std::vector<int32_t> ids = unmasked_ids(sample);
     for (int32_t id : ids) {
       if (id / 1000 == 1) ++uses[static_cast<size_t>(id - 1000)];
     }
@@ -84,7 +84,7 @@ TEST(PairInstancesTest, ALoneDocumentOfOneSentencePairsWithItself) {
   PhiloxSource random(1, 0);
   instances.append(0, random, samples);
   ASSERT_EQ(samples.size(), 1u);
-  EXPECT_EQ(unmasked(samples[0]),
+  EXPECT_EQ(unmasked_ids(samples[0]),
             (std::vector<int32_t>{1, 1000, 1001, 1002, 1003, 2, 1000, 1001, 1002, 1003, 2}));
   EXPECT_EQ(samples[0].next_sentence_label, 1);
 }

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "data/corpus/array_corpus.h"
-#include "data/unmasked_test.h"
+#include "data/id_count.h"
 
 namespace cloze::data {
 namespace {
@@ -59,7 +59,7 @@ class CountingCorpus final : public Corpus {
 
 // The parts of a pair, as they were before masking.
 std::pair<Ids, Ids> parts_of(const Sample& sample) {
-  const Ids ids = unmasked(sample);
+  const Ids ids = unmasked_ids(sample);
   const auto border = std::find(ids.begin(), ids.end(), kVocabulary.sep);
   return {{ids.begin() + 1, border}, {border + 1, ids.end() - 1}};
 }
@@ -142,7 +142,7 @@ TEST(WindowInstancesTest, ADocumentOfOneTokenIsOnePartWithoutALabel) {
   const MemoryCorpus corpus = numbered_corpus(1, 1, 1);
   const WindowInstances instances(corpus, kVocabulary, {}, kSeed);
   const Sample sample = instances.instance(0, 0);
-  EXPECT_EQ(unmasked(sample), (Ids{1, kFirstToken, 2}));
+  EXPECT_EQ(unmasked_ids(sample), (Ids{1, kFirstToken, 2}));
   EXPECT_EQ(sample.next_sentence_label, -1);
 }
 

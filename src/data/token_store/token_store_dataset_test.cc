@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "data/creation/creation_progress.h"
+#include "data/id_count.h"
 #include "data/token_store/build_token_store.h"
-#include "data/unmasked_test.h"
 #include "platform/files/atomic_file.h"
 
 namespace cloze::data {
@@ -129,7 +129,7 @@ TEST_F(TokenStoreDatasetTest, EpochsDifferInMasksAndPairs) {
   for (int64_t i = 0; i < data->size(); ++i) {
     const Sample first = data->sample(i, 0), second = data->sample(i, 1);
     same_masks += first.masked_positions == second.masked_positions ? 1 : 0;
-    same_text += unmasked(first) == unmasked(second) ? 1 : 0;
+    same_text += unmasked_ids(first) == unmasked_ids(second) ? 1 : 0;
   }
   EXPECT_LT(same_masks, data->size() / 20);
   EXPECT_LT(same_text, data->size() / 4);
@@ -144,7 +144,7 @@ TEST_F(TokenStoreDatasetTest, AllOfTheTextIsMetOverTheEpochs) {
   std::unordered_set<int64_t> met;  // any three tokens that follow each other
   for (int64_t epoch = 0; epoch < 12; ++epoch) {
     for (int64_t i = 0; i < data->size(); ++i) {
-      const std::vector<int32_t> ids = unmasked(data->sample(i, epoch));
+      const std::vector<int32_t> ids = unmasked_ids(data->sample(i, epoch));
       for (size_t t = 1; t + 3 < ids.size(); ++t) {
         met.insert(three_tokens(ids, t));
       }
@@ -206,7 +206,7 @@ TEST_F(TokenStoreDatasetTest, WholeWordsAreMaskedTogether) {
   const int32_t ending = *data->store().vocabulary().find("##s");
   for (int64_t i = 0; i < data->size(); i += 3) {
     const Sample sample = data->sample(i, 0);
-    const std::vector<int32_t> ids = unmasked(sample);
+    const std::vector<int32_t> ids = unmasked_ids(sample);
     const std::set<int32_t> chosen(sample.masked_positions.begin(), sample.masked_positions.end());
     for (int32_t t = 2; t < std::ssize(ids); ++t) {
       if (ids[t] != ending || ids[t - 1] < 5) continue;  // a piece after [CLS] or [SEP]
@@ -262,7 +262,7 @@ class EveryWordOnce {
   std::vector<int> met(const TokenStoreDataset& data, int64_t epoch) const {
     std::vector<int> counts(static_cast<size_t>(words_));
     for (int64_t i = 0; i < data.size(); ++i) {
-      for (const int32_t id : unmasked(data.sample(i, epoch))) {
+      for (const int32_t id : unmasked_ids(data.sample(i, epoch))) {
         if (id >= kFirstWord) ++counts[static_cast<size_t>(id - kFirstWord)];
       }
     }
