@@ -1,5 +1,7 @@
 #include "data/corpus/text_source.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -132,14 +134,27 @@ OpenedFile open(const fs::path& path) {
   return opened;
 }
 
-// Unpacked text, or text from a pipe, is read from a temporary path that the user does not know.
+// A path at which an opened file can be read: its own, or that of a copy, which the user does not
+// know, of unpacked text or text from a pipe.
+class ReadablePath {
+ public:
+  explicit ReadablePath(const OpenedFile& opened) : path_(opened.path) {
+    if (!opened.is_copy && fs::is_regular_file(opened.path)) return;
+    copy_.emplace().append(opened.file.text());
+    path_ = copy_->path();
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+  std::optional<platform::TemporaryFile> copy_;
+};
+
 platform::MappedFile wikipedia_text(const OpenedFile& opened, TextFormat format, int threads,
                                     CreationProgress& progress) {
-  platform::TemporaryFile copy;
-  const bool is_plain = !opened.is_copy && fs::is_regular_file(opened.path);
-  if (!is_plain) copy.append(opened.file.text());
+  const ReadablePath readable(opened);
   platform::TemporaryFile text;
-  read_wikipedia({.files = {is_plain ? opened.path : copy.path()},
+  read_wikipedia({.files = {readable.path()},
                   .name = opened.path,
                   .threads = threads,
                   .may_be_empty = format == TextFormat::kWikiExtractor},
@@ -153,19 +168,29 @@ platform::MappedFile wikipedia_text(const OpenedFile& opened, TextFormat format,
 // The beginning of a bzip2 file's text; empty for another file, or a damaged one.
 std::string beginning_of_bzip2(const OpenedFile& opened) {
   if (!opened.file.text().starts_with("BZh")) return "";
-  platform::TemporaryFile copy;
-  const bool is_plain = fs::is_regular_file(opened.path);
-  if (!is_plain) copy.append(opened.file.text());
+  const ReadablePath readable(opened);
   try {
-    return std::string(formats::Bzip2File(is_plain ? opened.path : copy.path()).read());
+    return std::string(formats::Bzip2File(readable.path()).read());
   } catch (const DataError&) {
     return "";
   }
 }
 
-// Finds out the form of each file.
-std::vector<TextFormat> formats_of(const std::vector<OpenedFile>& files,
-                                   const TextSourceOptions& options, CreationProgress& progress) {
+// Checks that each file is of the form that is asked for. What becomes of a dump is checked later.
+std::vector<TextFormat> asked_formats(const std::vector<OpenedFile>& files,
+                                      const TextSourceOptions& options) {
+  const TextFormat format = options.form.format;
+  for (const OpenedFile& file : files) {
+    check_text_form(file.text(), format, file.path);
+    if (!is_wikipedia(format)) check_is_text(file.text(), options, file.path);
+  }
+  return std::vector(files.size(), format);
+}
+
+// Finds out the form of each file, and checks that it is text.
+std::vector<TextFormat> shown_formats(const std::vector<OpenedFile>& files,
+                                      const TextSourceOptions& options,
+                                      CreationProgress& progress) {
   std::vector<std::string> unpacked(files.size());
   std::vector<std::string_view> texts;
   std::vector<fs::path> paths;
@@ -202,14 +227,11 @@ void tell_of_json_lines(const std::vector<TextSource>& sources, const TextSource
 
 TextSource source_of(OpenedFile opened, TextFormat format, const TextSourceOptions& options,
                      CreationProgress& progress) {
-  check_text_form(opened.text(), format, opened.path);
-  const bool is_empty = format == TextFormat::kWikiExtractor && is_blank(opened.text());
-  platform::MappedFile text = is_wikipedia(format) && !is_empty
-                                  ? wikipedia_text(opened, format, options.threads, progress)
-                                  : std::move(opened.file);
   TextForm form = options.form;
   form.format = format;
-  TextSource source(opened.path, std::move(text), std::move(form));
+  const bool is_empty = format == TextFormat::kWikiExtractor && is_blank(opened.text());
+  if (!is_wikipedia(format) || is_empty) return {opened.path, std::move(opened.file), form};
+  TextSource source(opened.path, wikipedia_text(opened, format, options.threads, progress), form);
   check_is_text(source.text(), options, opened.path);
   return source;
 }
@@ -225,8 +247,8 @@ std::vector<TextSource> open_text_sources(const std::vector<fs::path>& files,
   opened.reserve(files.size());
   for (const fs::path& file : files) opened.push_back(open(file));
   const std::vector<TextFormat> formats = options.form.format == TextFormat::kAuto
-                                              ? formats_of(opened, options, progress)
-                                              : std::vector(files.size(), options.form.format);
+                                              ? shown_formats(opened, options, progress)
+                                              : asked_formats(opened, options);
   std::vector<TextSource> sources;
   sources.reserve(files.size());
   for (size_t i = 0; i < files.size(); ++i) {
