@@ -21,7 +21,7 @@ class Counts {
   std::map<int32_t, int64_t> replacements;  // how often each id stands in the place of another
 
   void add(const Sample& sample, int32_t unknown_id) {
-    totals.unknown += std::ranges::count(unmasked_ids(sample), unknown_id);
+    if (unknown_id >= 0) totals.unknown += std::ranges::count(unmasked_ids(sample), unknown_id);
     totals.records += 1;
     totals.lengths.add(std::ssize(sample.input_ids));
     totals.predictions += static_cast<int64_t>(sample.masked_labels.size());

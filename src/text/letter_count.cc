@@ -1,6 +1,8 @@
 #include "text/letter_count.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "text/utf8.h"
 
@@ -12,11 +14,12 @@ constexpr double kFewestOfSeveral = 0.05;  // of the tokens, with several letter
 
 }  // namespace
 
-LetterCount::LetterCount(const Vocabulary& vocabulary) {
-  for (const std::string& token : vocabulary.tokens()) pieces_.push_back(piece_of(token));
-  const auto several = std::ranges::count_if(
-      pieces_, [](const Piece& piece) { return piece.is_word && piece.letters > 1; });
-  has_words_ = static_cast<double>(several) >= kFewestOfSeveral * vocabulary.size();
+bool LetterCount::has_words() const {
+  const auto several = std::ranges::count_if(vocabulary_.tokens(), [](const std::string& token) {
+    const Piece piece = piece_of(token);
+    return piece.is_word && piece.letters > 1;
+  });
+  return static_cast<double>(several) >= kFewestOfSeveral * vocabulary_.size();
 }
 
 LetterCount::Piece LetterCount::piece_of(std::string_view token) {
@@ -31,21 +34,22 @@ LetterCount::Piece LetterCount::piece_of(std::string_view token) {
 
 void LetterCount::add(std::span<const int32_t> ids) {
   tokens_ += std::ssize(ids);
-  while (!ids.empty()) {
-    const auto end = std::find_if(ids.begin() + 1, ids.end(), [&](int32_t id) {
-      return !pieces_[static_cast<size_t>(id)].continues;
-    });
-    const auto word = ids.first(static_cast<size_t>(end - ids.begin()));
-    singles_ += singles_in(word);
-    ids = ids.subspan(word.size());
+  std::vector<Piece> word;
+  for (const int32_t id : ids) {
+    const Piece piece = piece_of(vocabulary_.tokens()[static_cast<size_t>(id)]);
+    if (!piece.continues) {
+      singles_ += singles_in(word);
+      word.clear();
+    }
+    word.push_back(piece);
   }
+  singles_ += singles_in(word);
 }
 
-int64_t LetterCount::singles_in(std::span<const int32_t> word) const {
+int64_t LetterCount::singles_in(std::span<const Piece> word) {
   uint32_t letters = 0;
   int64_t singles = 0;
-  for (const int32_t id : word) {
-    const Piece& piece = pieces_[static_cast<size_t>(id)];
+  for (const Piece& piece : word) {
     if (!piece.is_word) return 0;
     letters += piece.letters;
     singles += piece.letters == 1 ? 1 : 0;
@@ -54,7 +58,7 @@ int64_t LetterCount::singles_in(std::span<const int32_t> word) const {
 }
 
 double LetterCount::share() const {
-  if (!has_words_ || tokens_ == 0) return 0;
+  if (tokens_ == 0 || !has_words()) return 0;
   return static_cast<double>(singles_) / static_cast<double>(tokens_);
 }
 

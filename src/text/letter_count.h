@@ -1,4 +1,4 @@
-// Whether words fall apart: how many of a text's tokens are single letters of longer words. A
+// Tells whether words fall apart: counts the tokens of a text that are single letters of longer words. A
 // vocabulary of another language often has the letters of a text but not its words, so that hardly
 // any token is [UNK].
 //
@@ -13,7 +13,7 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
+#include <string_view>
 
 #include "text/vocabulary.h"
 
@@ -21,7 +21,8 @@ namespace cloze::text {
 
 class LetterCount {
  public:
-  explicit LetterCount(const Vocabulary& vocabulary);
+  // Keeps a reference, and reads the whole vocabulary only in share().
+  explicit LetterCount(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
   // Adds the tokens of whole words.
   void add(std::span<const int32_t> ids);
@@ -35,10 +36,10 @@ class LetterCount {
     bool is_word = true;     // no digit, no special token
   };
   static Piece piece_of(std::string_view token);
-  int64_t singles_in(std::span<const int32_t> word) const;
+  static int64_t singles_in(std::span<const Piece> word);
+  bool has_words() const;
 
-  std::vector<Piece> pieces_;  // by id
-  bool has_words_ = false;
+  const Vocabulary& vocabulary_;
   int64_t tokens_ = 0;
   int64_t singles_ = 0;
 };

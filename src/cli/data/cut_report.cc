@@ -69,6 +69,20 @@ void say_stripped(const text::CutCount& count, const CutReport& how) {
       percent, listed(count.stripped(kShownCauses)), how.to_keep_accents);
 }
 
+// Says `what`, with the cure where it is noted; UserError when `percent` is more than allowed.
+void say_or_refuse(const std::string& what, double percent, bool is_noted, const std::string& cure,
+                   double max_unknown_percent) {
+  if (percent > max_unknown_percent) {
+    throw_user_error("{}; {}, or allow it with --max-unknown-tokens {:.0f}", what, cure,
+                     std::ceil(percent));
+  }
+  if (is_noted) {
+    say("note: {}; {}\n", what, cure);
+  } else {
+    say("{}\n", what);
+  }
+}
+
 }  // namespace
 
 std::string listed(std::span<const text::CountedText> texts) {
@@ -96,19 +110,9 @@ void report_cut(const data::TextSample& sample, const text::Tokenizer& tokenizer
       percent, sample.is_whole ? "" : " in a sample of the text",
       causes.empty() ? "" : ", most often for ", causes, letters_of(count));
   const bool is_much = percent > kTraceOfUnknownPercent;
-  const auto cure = [&] {
-    const auto better = is_much ? better_rule(sample, tokenizer, count.unknown()) : std::nullopt;
-    return better.value_or(how.cure);
-  };
-  if (percent > how.max_unknown_percent) {
-    throw_user_error("{}; {}, or allow it with --max-unknown-tokens {:.0f}", what, cure(),
-                     std::ceil(percent));
-  }
-  if (is_much || falls_apart(count)) {
-    say("note: {}; {}\n", what, cure());
-  } else {
-    say("{}\n", what);
-  }
+  const auto better = is_much ? better_rule(sample, tokenizer, count.unknown()) : std::nullopt;
+  say_or_refuse(what, percent, is_much || falls_apart(count), better.value_or(how.cure),
+                how.max_unknown_percent);
   say_stripped(count, how);
 }
 
@@ -121,15 +125,7 @@ void report_ids(const data::Dataset& dataset, int32_t unknown_id, const CutRepor
   const std::string text =
       fmt::format("{}: {:.2f} % of the tokens in {} of {} samples are [UNK] (id {})", how.source,
                   share, count.samples, dataset.size(), unknown_id);
-  if (share > how.max_unknown_percent) {
-    throw_user_error("{}; {}, or allow it with --max-unknown-tokens {:.0f}", text, how.cure,
-                     std::ceil(share));
-  }
-  if (share > kTraceOfUnknownPercent) {
-    say("note: {}; {}\n", text, how.cure);
-  } else {
-    say("{}\n", text);
-  }
+  say_or_refuse(text, share, share > kTraceOfUnknownPercent, how.cure, how.max_unknown_percent);
 }
 
 data::TextExamination cut_report(const text::Tokenizer& tokenizer, double max_unknown_percent) {
