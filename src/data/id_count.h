@@ -1,4 +1,4 @@
-// How many tokens of a data set are of some kind, counted in samples from all over it.
+// Counts the tokens of a data set that are of some kind, in samples from all over it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace cloze::data {
 
-// As many samples as an estimate of a share needs.
+// Enough samples to estimate a share.
 inline constexpr int64_t kCountedSamples = 4096;
 
 struct IdCount {

@@ -1,4 +1,4 @@
-// How much of an input is [UNK] to a model: words that its vocabulary cannot spell, which it cannot
+// Counts what of an input is [UNK] to a model: words that its vocabulary cannot spell, which it cannot
 // tell apart.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What is lost when texts are cut into tokens, and why: words that become [UNK], words that fall
-// apart into letters, and accents and vowel signs that are stripped.
+// Counts what is lost when texts are cut into tokens, and why: words that become [UNK], words that
+// fall apart into letters, and accents and vowel signs that are stripped.
 //
 // A cause of [UNK] is a character that the vocabulary does not have, else the word itself, which no
 // pieces of the vocabulary make up, or which is longer than WordPiece looks at.

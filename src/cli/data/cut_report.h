@@ -30,7 +30,7 @@ void add_unknown_limit(OptionTable& table, double& max_unknown_percent);
 struct CutReport {
   double max_unknown_percent = kMaxUnknownPercent;
   std::string source = {};  // what the first line begins with: a file; empty: nothing
-  // What to do about [UNK] where no other rule of the tokenizer helps, and to keep accents.
+  // Helps against [UNK] where no other rule of the tokenizer does.
   std::string cure =
       "give the vocabulary that was made for this text, or make one: cloze data vocabulary";
   std::string to_keep_accents = "make the vocabulary with --strip-accents false";
@@ -45,7 +45,8 @@ void report_cut(const data::TextSample& sample, const text::Tokenizer& tokenizer
 // [UNK]; nothing when it is -1.
 void report_ids(const data::Dataset& dataset, int32_t unknown_id, const CutReport& how);
 
-// As report_cut() of text files, as their readers ask for it. Keeps a reference to the tokenizer.
+// Returns report_cut() in the form in which readers of text files take it. Keeps a reference to the
+// tokenizer.
 data::TextExamination cut_report(const text::Tokenizer& tokenizer, double max_unknown_percent);
 
 // Texts that are in memory, to report on: all of up to 4 MiB, else texts at equal distances.

@@ -1,4 +1,4 @@
-// The lines of JSON Lines that are left out where bad lines are skipped.
+// Describes the lines of JSON Lines that are left out where bad lines are skipped.
 #pragma once
 
 #include <string>

@@ -40,9 +40,8 @@ enum class TextFormat {
 // How a text is read.
 struct TextForm {
   TextFormat format = TextFormat::kSentences;
-  // Of jsonl:
-  std::string json_key = "text";  // the member that holds the document
-  bool skip_bad_lines = false;    // else they are BadText
+  std::string json_key = "text";  // of jsonl: the member that holds the document
+  bool skip_bad_lines = false;    // of jsonl; else they are BadText
 };
 
 // UserError for any name but those above.

@@ -1,4 +1,4 @@
-// Which form (corpus_text.h) texts are of, by what they show.
+// Recognises the form (corpus_text.h) of texts by what they show.
 //
 // Markup and JSON show at the beginning. Plain text shows its form by its lines, of which a part is
 // looked at, up to 64 KiB from its beginning and as much from its middle:
@@ -23,7 +23,7 @@
 
 namespace cloze::data {
 
-// What the lines of plain texts show.
+// Counts what the lines of plain texts show.
 class LineEvidence {
  public:
   LineEvidence() = default;
@@ -60,8 +60,8 @@ struct RecognisedForm {
 std::vector<RecognisedForm> recognised_forms(const std::vector<std::string_view>& texts,
                                              int threads);
 
-// "read a.txt as wrapped (lines wrapped, blank lines between paragraphs), b.txt and 11 more as
-// paragraphs (one a line); set --input-format to read them otherwise"
+// "read b.txt and 11 more as paragraphs (one a line), a.txt as wrapped (of any number of lines, with
+// blank lines between paragraphs); set --input-format to read them otherwise"
 std::string describe_forms(const std::vector<std::filesystem::path>& files,
                            const std::vector<RecognisedForm>& forms);
 

@@ -1,4 +1,4 @@
-// What the beginning of a text shows: markup or JSON.
+// Tells markup and JSON by the beginning of a text.
 #pragma once
 
 #include <filesystem>

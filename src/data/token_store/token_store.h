@@ -38,7 +38,7 @@ struct TokenRules {
   std::string vocabulary;  // its hash
   text::TokenizerOptions tokenizer;
   std::vector<TextFormat> formats;  // of its texts, each once, in the order of the enumeration
-  // What sentences were split by, where a form asks for it.
+  // Split the sentences, where a form asks for it.
   text::StopHabits habits;
   int splitter = kSplitterVersion;
   bool operator==(const TokenRules&) const = default;
