@@ -82,8 +82,8 @@ class ServerRun:
         cls.started.clear()
 
 
-# This socket holds the port on 127.0.0.1, so that no other process is given it. The server takes
-# the same port on 127.0.0.2.
+# This socket holds the port on 127.0.0.1, so that no server there is given it. The server with
+# the option takes the same port on 127.0.0.2, where no other is.
 HELD = socket.create_server(("127.0.0.1", 0))
 PORT = HELD.getsockname()[1]
 
@@ -186,10 +186,10 @@ class ServeTest(OptionEffects, unittest.TestCase):
     BASE = {"init_checkpoint": "mlm", "port": 0, "threads": 1}
     EFFECTS = {
         "init_checkpoint": Effect("other_mlm", other_answer),
-        "host": Effect("127.0.0.2", lambda run, base: run.address[0] == "127.0.0.2" and
+        "host": Effect("127.0.0.3", lambda run, base: run.address[0] == "127.0.0.3" and
                        same_answer(run, base)),
         "port": Effect(PORT, lambda run, base: run.address[1] == PORT != base.address[1] and
-                       same_answer(run, base), host="127.0.0.2"),
+                       same_answer(run, base), host="127.0.0.2", base={}),
         "threads": Effect(2, same_answer),
         "device": Effect("none", refused('device is "none"; choose one of cpu')),
         "instruction_set": Effect("none", refused("none")),

@@ -199,8 +199,8 @@ TEST(PretrainOptions, WhatIsTakenAwayOutranksNothing) {
   PretrainOptions options;
   OptionTable table;
   add_pretrain_options(table, options);
-  resolve_words(table,
-                {"--config", path, "--generated-data", "--gradient-accumulation-count", "false"});
+  resolve_words(table, {"--config", path, "--generated-data", "false",
+                        "--gradient-accumulation-count", ""});
   settle_rivals(options, table);
   validate(options);
   EXPECT_EQ(batch_plan(options).sequences_per_step, 64);
