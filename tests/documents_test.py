@@ -88,6 +88,14 @@ class Documents(unittest.TestCase):
                 with self.subTest(document=str(document.relative_to(ROOT)), path=path):
                     self.assertTrue(any(ROOT.glob(path)) or (ROOT / (path + ".json")).exists())
 
+    def test_the_newest_version_of_the_changelog_is_that_of_the_build(self):
+        newest = re.search(r"^## \[(\d[\d.]*)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
+        built = re.search(r"^project\(cloze VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
+        self.assertEqual(newest, built)
+        if PROGRAM:
+            printed = subprocess.run([PROGRAM, "--version"], check=True, capture_output=True, text=True).stdout
+            self.assertEqual(printed.split()[:2], ["cloze", newest])
+
     @unittest.skipUnless(PROGRAM, "no program given")
     def test_commands_and_their_options_exist(self):
         for document in documents():
