@@ -245,11 +245,11 @@ class BuildTimesTest(TreeTest):
 
 
 class BenchStepTest(TreeTest):
-    def bench(self, broken=False):
+    def bench(self, *options, broken=False):
         for path, speed, fails in (("bin/bench_step", 10, broken), ("python", 3, False)):
             self.write(path, SERVER.format(python=sys.executable, speed=speed, broken=fails))
             (self.root / path).chmod(0o755)
-        return run("bench_step", "a.json", "--no-build", "--build-dir", self.root, "--rounds", 2,
+        return run("bench_step", "a.json", "--no-build", "--build-dir", self.root, "--rounds", 2, *options,
                    PEERS_PYTHON=self.root / "python")
 
     def test_compares_the_best_of_each_and_leaves_out_what_cannot_run(self):
@@ -257,6 +257,13 @@ class BenchStepTest(TreeTest):
         self.assertEqual(status, 0)
         self.assertEqual(output.splitlines()[-1],
                          "ratio 2.40 ours 12.00 peer 5.00 sequences/s ceiling 50.0 %")
+
+    def test_compares_with_both_kinds_of_peers_in_the_same_turns(self):
+        status, output = self.bench("--gather-predictions", "both")
+        self.assertEqual(status, 0)
+        # The best of ours, whichever kind it is compared with.
+        ratio = "ratio 2.40 ours 12.00 peer 5.00 sequences/s ceiling 50.0 %"
+        self.assertEqual(output.splitlines()[-2:], [ratio, ratio + ", peer gathers"])
 
     def test_fails_when_our_side_does_not_start(self):
         status, output = self.bench(broken=True)
