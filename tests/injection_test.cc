@@ -71,19 +71,26 @@ class FaultyStream final : public backend::Stream {
   void copy_out(backend::DeviceAddress source, std::span<std::byte> target) override {
     host_.copy_out(source, target);
   }
+  void begin_copy_in(backend::DeviceAddress target, std::span<const std::byte> source) override {
+    copy_in(target, source);
+  }
   void copy(backend::DeviceAddress target, backend::DeviceAddress source, size_t bytes) override {
     host_.copy(target, source, bytes);
   }
   void fill_with_zeros(backend::DeviceAddress target, size_t bytes) override {
     host_.fill_with_zeros(target, bytes);
   }
-  void launch(backend::Kernel& kernel, const backend::KernelArguments& arguments) override {
-    host_.launch(kernel, arguments);
-    if (!is_due() || fault.kernel != &kernel) return;
-    put(arguments.output<std::byte>(fault.output));
-    if (fault.passes) fault.is_armed = false;
+  void launch(std::span<const backend::BoundLaunch> launches, std::string_view name) override {
+    for (const backend::BoundLaunch& launch : launches) {
+      host_.launch({&launch, 1}, name);
+      if (!is_due() || fault.kernel != launch.kernel) continue;
+      put(launch.outputs[fault.output].as<std::byte>());
+      if (fault.passes) fault.is_armed = false;
+    }
   }
   std::unique_ptr<backend::Event> record() override { return host_.record(); }
+  void wait(const backend::Event&) override {}
+  void finish() override {}
 
  private:
   static bool is_due() { return fault.is_armed && fault.waits == 0; }
@@ -97,6 +104,9 @@ class FaultyDevice final : public backend::Device {
   const backend::Backend& backend() const override { return backend::cpu::backend(); }
   std::unique_ptr<backend::DeviceMemory> allocate(size_t bytes) override {
     return backend::cpu::device().allocate(bytes);
+  }
+  std::unique_ptr<backend::HostBlock> allocate_host(size_t bytes) override {
+    return backend::cpu::device().allocate_host(bytes);
   }
   std::unique_ptr<backend::Stream> make_stream() override {
     return std::make_unique<FaultyStream>();

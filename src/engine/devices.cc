@@ -6,6 +6,7 @@
 #include <array>
 
 #include "backend/cpu/backend.h"
+#include "backend/late/late_device.h"
 #include "backend/null/backend.h"
 #include "backend/reference/backend.h"
 #include "backend/walled/walled_device.h"
@@ -23,6 +24,7 @@ constexpr std::array kTable{
     DeviceRow{"cpu", backend::cpu::device},
     DeviceRow{"reference", backend::reference::device},
     DeviceRow{"walled", backend::walled::device},
+    DeviceRow{"late", backend::late::device},
     DeviceRow{"null", backend::null::device},
 };
 

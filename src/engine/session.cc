@@ -29,16 +29,15 @@ plan::Program compile(graph::Graph graph, const CompileOptions& options) {
 
 namespace {
 
-runtime::SharedArenas arenas_aside(const plan::Program& program, const CompileOptions& options) {
-  const auto bytes = static_cast<size_t>(program.bytes_of(plan::Arena::kOptimizerState));
-  if (bytes == 0 || options.optimizer_state_folder.empty()) return {};
-  return {{plan::Arena::kOptimizerState,
-           device_named(options.device).allocate_aside(bytes, options.optimizer_state_folder)}};
-}
-
 runtime::Executor executor_of(plan::Program program, const CompileOptions& options) {
-  const runtime::SharedArenas aside = arenas_aside(program, options);
-  return {std::move(program), device_named(options.device), aside};
+  backend::Device& device = device_named(options.device);
+  runtime::SharedMemory memory{.stream = device.make_stream()};
+  const auto bytes = static_cast<size_t>(program.bytes_of(plan::Arena::kOptimizerState));
+  if (bytes > 0 && !options.optimizer_state_folder.empty()) {
+    memory.arenas[plan::Arena::kOptimizerState] =
+        device.allocate_aside(bytes, options.optimizer_state_folder);
+  }
+  return {std::move(program), device, std::move(memory)};
 }
 
 }  // namespace
@@ -46,9 +45,11 @@ runtime::Executor executor_of(plan::Program program, const CompileOptions& optio
 Session::Session(graph::Graph graph, const CompileOptions& options)
     : executor_(executor_of(compile(std::move(graph), options), options)) {}
 
-Session::Session(plan::Program program, backend::Device& device,
-                 const runtime::SharedArenas& shared)
-    : executor_(std::move(program), device, shared) {}
+Session::Session(plan::Program program, backend::Device& device)
+    : executor_(std::move(program), device) {}
+
+Session::Session(plan::Program program, backend::Device& device, runtime::SharedMemory shared)
+    : executor_(std::move(program), device, std::move(shared)) {}
 
 Session::Session(plan::Program program, runtime::Executor& full)
     : executor_(std::move(program), full) {}

@@ -37,7 +37,8 @@ plan::Program compile(graph::Graph graph, const CompileOptions& options);
 class Session {
  public:
   Session(graph::Graph graph, const CompileOptions& options);
-  Session(plan::Program program, backend::Device& device, const runtime::SharedArenas& shared = {});
+  Session(plan::Program program, backend::Device& device);
+  Session(plan::Program program, backend::Device& device, runtime::SharedMemory shared);
   // A session of the same graph as `full` with fewer slots; shares memory with it
   // (runtime/executor.h).
   Session(plan::Program program, runtime::Executor& full);
@@ -51,6 +52,7 @@ class Session {
   // written.
   void refresh();
   void run(std::string_view phase) { executor_.run(phase); }
+  void finish() { executor_.finish(); }
   void clear(plan::Arena arena) { executor_.clear(arena); }
 
   bool has(std::string_view name) const { return graph().find(name).has_value(); }

@@ -92,9 +92,10 @@ InferenceClient::InferenceClient(std::shared_ptr<const PackedModel> model, int n
   const auto allocate = [&](plan::Arena arena) {
     return device.allocate(static_cast<size_t>(largest.bytes_of(arena)));
   };
-  memory_ = {{plan::Arena::kParameters, model_->weights()},
-             {plan::Arena::kActivations, allocate(plan::Arena::kActivations)},
-             {plan::Arena::kWorkspace, allocate(plan::Arena::kWorkspace)}};
+  memory_ = {.stream = device.make_stream(),
+             .arenas = {{plan::Arena::kParameters, model_->weights()},
+                        {plan::Arena::kActivations, allocate(plan::Arena::kActivations)},
+                        {plan::Arena::kWorkspace, allocate(plan::Arena::kWorkspace)}}};
 }
 
 InferenceClient::InferenceClient(std::shared_ptr<const PackedModel> model, models::HeadKind head,

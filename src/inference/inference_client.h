@@ -73,7 +73,7 @@ class InferenceClient {
 
   std::shared_ptr<const PackedModel> model_;
   int num_threads_;
-  runtime::SharedArenas memory_;     // of all shapes
+  runtime::SharedMemory memory_;     // of all shapes
   std::list<CompiledShape> shapes_;  // most recently used first
   std::map<std::string, std::vector<float>, std::less<>> outputs_;
   engine::Session* current_ = nullptr;

@@ -146,6 +146,7 @@ std::shared_ptr<const backend::DeviceMemory> read_weights(const platform::Mapped
     stream->copy_in(weights->start() + static_cast<int64_t>(at), piece);
     mapped.release_memory();
   });
+  stream->finish();
   if (digest.low_half() != header.weights_hash) {
     throw_damaged(file, "checksum of the weights does not match");
   }

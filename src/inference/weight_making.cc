@@ -54,6 +54,7 @@ class WeightMaker {
       const plan::Location& place = program_.locations[static_cast<size_t>(weight.index)];
       make(*value, weights_->start() + place.offset);
     }
+    stream_->finish();
     return std::move(weights_);
   }
 
@@ -81,9 +82,12 @@ class WeightMaker {
     const auto kernel =
         plan::choose_kernel(device_.backend(), plan::request_of(model_, node, num_threads_)).kernel;
     const auto workspace = device_.allocate(kernel->workspace_bytes());
-    const DeviceAddress input = parameter_->start();
-    stream_->launch(
-        *kernel, {.inputs = {&input, 1}, .outputs = {&packed, 1}, .workspace = workspace->start()});
+    const backend::BoundLaunch launch{.kernel = kernel.get(),
+                                      .inputs = {parameter_->start()},
+                                      .outputs = {packed},
+                                      .workspace = workspace->start()};
+    stream_->launch({&launch, 1}, node.name());
+    stream_->finish();
   }
 
   const Graph& model_;

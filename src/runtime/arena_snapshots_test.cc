@@ -49,7 +49,7 @@ TEST_P(Snapshots, WhatIsWrittenAheadIsRunInAnyOrderAndReadLater) {
   EXPECT_EQ(session.read<float>("total")[0], 3.0f) << "the number was taken a second time";
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Snapshots, testing::Values("cpu", "walled"),
+INSTANTIATE_TEST_SUITE_P(Devices, Snapshots, testing::Values("cpu", "walled", "late"),
                          [](const auto& info) { return info.param; });
 
 TEST(ArenaSnapshots, ANumberThatWasNeverTakenIsAnError) {

@@ -43,30 +43,40 @@ bool holds_for_a_run(plan::Arena arena) {
 
 }  // namespace
 
-Executor::Executor(plan::Program program, backend::Device& device, const SharedArenas& shared)
+Executor::Executor(plan::Program program, backend::Device& device)
+    : Executor(std::move(program), device, SharedMemory{.stream = device.make_stream()}) {}
+
+Executor::Executor(plan::Program program, backend::Device& device, SharedMemory shared)
     : program_(std::move(program)),
       device_(device),
-      stream_(device.make_stream()),
+      stream_(std::move(shared.stream)),
       is_written_(static_cast<size_t>(program_.graph.num_values()), false) {
-  place_arenas(shared);
+  place_arenas(std::move(shared.arenas));
   bind();
 }
 
 Executor::Executor(plan::Program program, Executor& full)
     : program_(std::move(program)),
       device_(full.device_),
-      stream_(device_.make_stream()),
+      stream_(full.stream_),
       is_written_(static_cast<size_t>(program_.graph.num_values()), false),
       recorder_(&full) {
-  place_arenas(full.arenas_for_fewer_slots(program_));
+  place_arenas(full.memory_for_fewer_slots(program_).arenas);
   bind();
 }
 
-void Executor::place_arenas(const SharedArenas& shared) {
-  for (const auto& [arena, memory] : shared) arenas_[static_cast<size_t>(arena)] = memory;
+Executor::~Executor() {
+  try {
+    finish();
+  } catch (const std::exception&) {  // whoever wants the results has been told
+  }
+}
+
+void Executor::place_arenas(Arenas shared) {
   for (size_t i = 0; i < arenas_.size(); ++i) {
     const auto bytes = static_cast<size_t>(program_.arena_bytes[i]);
     const auto arena = static_cast<plan::Arena>(i);
+    arenas_[i] = std::move(shared[arena]);
     if (arenas_[i] == nullptr) arenas_[i] = device_.allocate(bytes);
     const size_t given = arenas_[i]->bytes();
     CLOZE_CHECK(given == bytes || (given > bytes && holds_for_a_run(arena)),
@@ -74,33 +84,38 @@ void Executor::place_arenas(const SharedArenas& shared) {
   }
 }
 
-SharedArenas Executor::arenas_beside_inputs() const {
-  SharedArenas shared;
-  for (size_t i = 0; i < arenas_.size(); ++i) shared[static_cast<plan::Arena>(i)] = arenas_[i];
-  shared.erase(plan::Arena::kInputs);
+SharedMemory Executor::memory_beside_inputs() const {
+  SharedMemory shared{.stream = stream_};
+  for (size_t i = 0; i < arenas_.size(); ++i) {
+    shared.arenas[static_cast<plan::Arena>(i)] = arenas_[i];
+  }
+  shared.arenas.erase(plan::Arena::kInputs);
   return shared;
 }
 
 // A planner guarantees nothing: a program with fewer slots may have a worse layout.
-SharedArenas Executor::arenas_for_fewer_slots(const plan::Program& program) const {
-  SharedArenas shared = arenas_beside_inputs();
+SharedMemory Executor::memory_for_fewer_slots(const plan::Program& program) const {
+  SharedMemory shared = memory_beside_inputs();
   for (const plan::Arena arena : {plan::Arena::kActivations, plan::Arena::kWorkspace}) {
-    if (static_cast<int64_t>(shared[arena]->bytes()) < program.bytes_of(arena)) shared.erase(arena);
+    const auto bytes = static_cast<int64_t>(shared.arenas[arena]->bytes());
+    if (bytes < program.bytes_of(arena)) shared.arenas.erase(arena);
   }
   return shared;
 }
 
-SharedArenas Executor::arenas_beside_a_batch() const {
-  SharedArenas shared = arenas_beside_inputs();
-  shared.erase(plan::Arena::kActivations);
+SharedMemory Executor::memory_beside_a_batch() const {
+  SharedMemory shared = memory_beside_inputs();
+  shared.arenas.erase(plan::Arena::kActivations);
   return shared;
 }
 
 void Executor::bind() {
+  const DeviceAddress workspace = address({.arena = plan::Arena::kWorkspace, .offset = 0});
   for (const std::vector<plan::Launch>& launches : program_.phases) {
     Phase& phase = phases_.emplace_back();
+    phase.name = graph().phases()[phases_.size() - 1];
     for (const plan::Launch& launch : launches) {
-      Bound bound{.kernel = launch.kernel.get()};
+      backend::BoundLaunch bound{.kernel = launch.kernel.get(), .workspace = workspace};
       for (const plan::Location& input : launch.inputs) bound.inputs.push_back(address(input));
       for (const plan::Location& output : launch.outputs) bound.outputs.push_back(address(output));
       phase.launches.push_back(std::move(bound));
@@ -146,10 +161,6 @@ void Executor::require_inputs(std::string_view name, size_t end) {
   }
 }
 
-backend::KernelArguments Executor::arguments_of(const Bound& bound) const {
-  return {bound.inputs, bound.outputs, address({.arena = plan::Arena::kWorkspace, .offset = 0})};
-}
-
 void Executor::run(std::string_view phase) { run_part(phase, 0, num_launches(phase)); }
 
 void Executor::run_part(std::string_view phase, size_t begin, size_t end) {
@@ -158,27 +169,29 @@ void Executor::run_part(std::string_view phase, size_t begin, size_t end) {
               end, ready.launches.size(), phase);
   require_inputs(phase, end);
   if (profiled().profiling_began_) return run_and_time(ready, begin, end);
-  for (size_t i = begin; i < end; ++i) {
-    stream_->launch(*ready.launches[i].kernel, arguments_of(ready.launches[i]));
-  }
+  stream_->launch(std::span(ready.launches).subspan(begin, end - begin), ready.name);
 }
 
 size_t Executor::num_launches(std::string_view phase) const {
   return phase_named(phase).launches.size();
 }
 
-void Executor::run_and_time(Phase& phase, size_t begin, size_t end) {
+void Executor::run_and_time(const Phase& phase, size_t begin, size_t end) {
+  std::vector<std::unique_ptr<backend::Event>> borders;
+  borders.push_back(stream_->record());
   for (size_t i = begin; i < end; ++i) {
-    const auto started = stream_->record();
-    stream_->launch(*phase.launches[i].kernel, arguments_of(phase.launches[i]));
-    const auto ended = stream_->record();
-    Executor& profiled = this->profiled();
+    stream_->launch({&phase.launches[i], 1}, phase.name);
+    borders.push_back(stream_->record());
+  }
+  Executor& profiled = this->profiled();
+  for (size_t i = begin; i < end; ++i) {
+    const backend::Event& started = *borders[i - begin];
     profiled.spans_.push_back(
         {.program = &program_,
          .phase = static_cast<size_t>(&phase - phases_.data()),
          .launch = i,
-         .begin = device_.seconds_between(*profiled.profiling_began_, *started),
-         .seconds = device_.seconds_between(*started, *ended)});
+         .begin = device_.seconds_between(*profiled.profiling_began_, started),
+         .seconds = device_.seconds_between(started, *borders[i - begin + 1])});
   }
 }
 
@@ -189,10 +202,10 @@ void Executor::set_profiling(bool on) {
 
 std::optional<NonFiniteOutput> Executor::run_until_non_finite(std::string_view phase) {
   require_inputs(phase, num_launches(phase));
-  auto bound = phase_named(phase).launches.begin();
+  const Phase& ready = phase_named(phase);
+  auto launch = ready.launches.begin();
   for (const Node* node : graph().nodes_of(phase)) {
-    stream_->launch(*bound->kernel, arguments_of(*bound));
-    ++bound;
+    stream_->launch({&*launch++, 1}, ready.name);
     if (auto found = find_non_finite_output(*node)) return found;
   }
   return std::nullopt;

@@ -38,20 +38,31 @@ struct LaunchProfile {
   int64_t calls = 0;
 };
 
-// Memory of one device that several executors share. An executor allocates the arenas that are
-// missing here. A shared block has exactly the size of the arena; a block for activations or
-// workspace may be larger. Executors on several threads may share only parameters, which they only
-// read. Of executors that share anything else only one may run at a time. When they share
-// activations, the results of a run are valid only until the next run of any of them.
-using SharedArenas = std::map<plan::Arena, std::shared_ptr<const backend::DeviceMemory>>;
+// Memory of one device that several executors share, and the stream that orders their work on it.
+// An executor allocates the arenas that are missing here. A shared block has exactly the size of
+// the arena; a block for activations or workspace may be larger. Executors with one stream run on
+// one thread, one at a time; when they share activations, the results of a run are valid only until
+// the next run of any of them. Executors with streams of their own may share only parameters, which
+// they only read, and whose values were finished before.
+using Arenas = std::map<plan::Arena, std::shared_ptr<const backend::DeviceMemory>>;
+struct SharedMemory {
+  std::shared_ptr<backend::Stream> stream;
+  Arenas arenas = {};
+};
 
 class Executor {
  public:
-  Executor(plan::Program program, backend::Device& device, const SharedArenas& shared = {});
-  // An executor of the same graph as `full` with fewer slots. It shares all memory of `full` except
-  // the inputs, and `full`, which must outlive it, also records its spans. It allocates its own
-  // activations or workspace where those of `full` are too small.
+  // With memory and a stream of its own.
+  Executor(plan::Program program, backend::Device& device);
+  Executor(plan::Program program, backend::Device& device, SharedMemory shared);
+  // An executor of the same graph as `full` with fewer slots. It shares the stream and all memory of
+  // `full` except the inputs, and `full`, which must outlive it, also records its spans. It
+  // allocates its own activations or workspace where those of `full` are too small.
   Executor(plan::Program program, Executor& full);
+  // Waits for its work.
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
 
   // InternalError for a phase that the graph lacks, and for launches that read an input that nobody
   // has written yet.
@@ -62,6 +73,8 @@ class Executor {
   // The same, looking at what each launch writes: stops after the first that writes a number that
   // is not finite.
   std::optional<NonFiniteOutput> run_until_non_finite(std::string_view phase);
+  // Returns when all work so far is done; throws what the device found wrong (backend/device.h).
+  void finish() { stream_->finish(); }
 
   // A whole value, row-major. Inputs and variables at any time; outputs may be read until the next
   // run. InternalError when the sizes differ.
@@ -78,9 +91,9 @@ class Executor {
   // Copies a whole arena within the device, in the order of the stream. Both have the arena's size.
   void copy_arena(plan::Arena arena, backend::DeviceMemory& target);
   void set_arena(plan::Arena arena, const backend::DeviceMemory& source);
-  // All but inputs and activations: for an executor of the same program that has another
-  // micro-batch at the same time.
-  SharedArenas arenas_beside_a_batch() const;
+  // The stream, and all memory but inputs and activations: for an executor of the same program that
+  // has another micro-batch at the same time.
+  SharedMemory memory_beside_a_batch() const;
 
   const plan::Program& program() const { return program_; }
   const graph::Graph& graph() const { return program_.graph; }
@@ -95,39 +108,33 @@ class Executor {
   std::vector<LaunchProfile> profile() const;
 
  private:
-  // A launch with its addresses resolved.
-  struct Bound {
-    backend::Kernel* kernel;
-    std::vector<backend::DeviceAddress> inputs;
-    std::vector<backend::DeviceAddress> outputs;
-  };
   struct HostInput {  // that a launch reads and the host has to write before
     size_t launch = 0;
     graph::Value value;
   };
   struct Phase {
-    std::vector<Bound> launches;
+    std::string_view name;
+    std::vector<backend::BoundLaunch> launches;
     std::vector<HostInput> inputs;  // by launch
     size_t written_inputs = 0;      // the first so many of them are known to be written
   };
 
-  SharedArenas arenas_beside_inputs() const;
-  SharedArenas arenas_for_fewer_slots(const plan::Program& program) const;
-  void place_arenas(const SharedArenas& shared);
+  SharedMemory memory_beside_inputs() const;
+  SharedMemory memory_for_fewer_slots(const plan::Program& program) const;
+  void place_arenas(Arenas shared);
   void bind();
   backend::DeviceAddress address(const plan::Location& location) const;
   backend::DeviceAddress address(graph::Value value) const;
   Phase& phase_named(std::string_view name);
   const Phase& phase_named(std::string_view name) const;
   void require_inputs(std::string_view name, size_t end);
-  backend::KernelArguments arguments_of(const Bound& bound) const;
   Executor& profiled() { return recorder_ != nullptr ? recorder_->profiled() : *this; }
-  void run_and_time(Phase& phase, size_t begin, size_t end);
+  void run_and_time(const Phase& phase, size_t begin, size_t end);
   std::optional<NonFiniteOutput> find_non_finite_output(const graph::Node& node);
 
   plan::Program program_;
   backend::Device& device_;
-  std::unique_ptr<backend::Stream> stream_;
+  std::shared_ptr<backend::Stream> stream_;
   std::array<std::shared_ptr<const backend::DeviceMemory>, plan::kNumArenas> arenas_;
   std::vector<Phase> phases_;                        // as graph().phases()
   std::vector<bool> is_written_;                     // by value: an input the host has written

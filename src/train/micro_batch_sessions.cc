@@ -33,7 +33,7 @@ MicroBatchSessions::MicroBatchSessions(engine::Session& full,
 std::unique_ptr<MicroBatchSessions> MicroBatchSessions::another() {
   runtime::Executor& full = full_.session().executor();
   auto session = std::make_unique<engine::Session>(full.program(), full.device(),
-                                                   full.arenas_beside_a_batch());
+                                                   full.memory_beside_a_batch());
   session->executor().record_spans_in(full);
   auto other = std::make_unique<MicroBatchSessions>(*session, capacity_, compile_, make_graph_);
   other->own_full_ = std::move(session);

@@ -21,7 +21,17 @@ class HostMemory final : public DeviceMemory {
   platform::MemoryBlock block_;
 };
 
+class HostBlockInMemory final : public HostBlock {
+ public:
+  explicit HostBlockInMemory(size_t bytes) : block_(bytes) {}
+  std::span<std::byte> bytes() const override { return {block_.data(), block_.size()}; }
+
+ private:
+  platform::MemoryBlock block_;
+};
+
 struct HostEvent final : Event {
+  void finish() const override {}
   Clock::time_point time = Clock::now();
 };
 
@@ -45,14 +55,18 @@ void HostStream::fill_with_zeros(DeviceAddress target, size_t bytes) {
   if (bytes > 0) std::memset(target.as<void>(), 0, bytes);
 }
 
-void HostStream::launch(Kernel& kernel, const KernelArguments& arguments) {
-  kernel.run(arguments, *this);
+void HostStream::launch(std::span<const BoundLaunch> launches, std::string_view) {
+  for (const BoundLaunch& launch : launches) launch.kernel->run(launch.arguments(), *this);
 }
 
 std::unique_ptr<Event> HostStream::record() { return std::make_unique<HostEvent>(); }
 
 std::unique_ptr<DeviceMemory> HostDevice::allocate(size_t bytes) {
   return std::make_unique<HostMemory>(platform::MemoryBlock(bytes));
+}
+
+std::unique_ptr<HostBlock> HostDevice::allocate_host(size_t bytes) {
+  return std::make_unique<HostBlockInMemory>(bytes);
 }
 
 std::unique_ptr<DeviceMemory> HostDevice::allocate_aside(size_t bytes,

@@ -12,10 +12,15 @@ class HostStream final : public Stream {
  public:
   void copy_in(DeviceAddress target, std::span<const std::byte> source) override;
   void copy_out(DeviceAddress source, std::span<std::byte> target) override;
+  void begin_copy_in(DeviceAddress target, std::span<const std::byte> source) override {
+    copy_in(target, source);
+  }
   void copy(DeviceAddress target, DeviceAddress source, size_t bytes) override;
   void fill_with_zeros(DeviceAddress target, size_t bytes) override;
-  void launch(Kernel& kernel, const KernelArguments& arguments) override;
+  void launch(std::span<const BoundLaunch> launches, std::string_view name) override;
   std::unique_ptr<Event> record() override;
+  void wait(const Event&) override {}
+  void finish() override {}
 };
 
 class HostDevice final : public Device {
@@ -27,6 +32,7 @@ class HostDevice final : public Device {
   std::unique_ptr<DeviceMemory> allocate(size_t bytes) override;
   std::unique_ptr<DeviceMemory> allocate_aside(size_t bytes,
                                                const std::filesystem::path& folder) override;
+  std::unique_ptr<HostBlock> allocate_host(size_t bytes) override;
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<HostStream>(); }
   double seconds_between(const Event& begin, const Event& end) override;
 

@@ -76,6 +76,9 @@ class WalledStream final : public Stream {
     const Opening opening(wall_);
     host_.copy_out(source, target);
   }
+  void begin_copy_in(DeviceAddress target, std::span<const std::byte> source) override {
+    copy_in(target, source);
+  }
   void copy(DeviceAddress target, DeviceAddress source, size_t bytes) override {
     const Opening opening(wall_);
     host_.copy(target, source, bytes);
@@ -84,11 +87,13 @@ class WalledStream final : public Stream {
     const Opening opening(wall_);
     host_.fill_with_zeros(target, bytes);
   }
-  void launch(Kernel& kernel, const KernelArguments& arguments) override {
+  void launch(std::span<const BoundLaunch> launches, std::string_view name) override {
     const Opening opening(wall_);
-    host_.launch(kernel, arguments);
+    host_.launch(launches, name);
   }
   std::unique_ptr<Event> record() override { return host_.record(); }
+  void wait(const Event&) override {}
+  void finish() override {}
 
  private:
   Wall& wall_;
@@ -112,6 +117,9 @@ class WalledDevice final : public Device {
   const Backend& backend() const override { return backend_; }
   std::unique_ptr<DeviceMemory> allocate(size_t bytes) override {
     return std::make_unique<WalledMemory>(bytes, wall_);
+  }
+  std::unique_ptr<HostBlock> allocate_host(size_t bytes) override {
+    return host_.allocate_host(bytes);
   }
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<WalledStream>(wall_); }
   double seconds_between(const Event& begin, const Event& end) override {

@@ -27,9 +27,9 @@ TEST(WalledDevice, KernelsAndCopiesReachItsMemory) {
   EXPECT_EQ(read(*stream, *memory), (std::vector<float>{0, 0, 0, 0}));
   const std::vector<float> values = {1, 2, 3, 4};
   stream->copy_in(memory->start(), std::as_bytes(std::span(values)));
-  const DeviceAddress output = memory->start();
   Increment kernel;
-  stream->launch(kernel, {.outputs = {&output, 1}});
+  const BoundLaunch launch{.kernel = &kernel, .outputs = {memory->start()}};
+  stream->launch({&launch, 1}, "increment");
   EXPECT_EQ(read(*stream, *memory), (std::vector<float>{2, 3, 4, 5}));
   stream->fill_with_zeros(memory->start() + 4, 8);
   EXPECT_EQ(read(*stream, *memory), (std::vector<float>{2, 0, 0, 5}));

@@ -1,10 +1,12 @@
-"""The whole program on the walled device (src/backend/walled): its memory is closed to the host, so a
-command that follows an address of the device itself dies of a segmentation fault.
+"""The whole program on the devices that prove it ready for one with memory and time of its own: walled
+(src/backend/walled), whose memory the host cannot touch, and late (src/backend/late), whose streams run
+late and in random order.
 
-Usage: walled_test.py PROGRAM
+Usage: device_test.py walled PROGRAM, or device_test.py late SEED ... PROGRAM
 Each command must give what it gives on the CPU, byte for byte.
 """
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -21,7 +23,11 @@ sys.path.insert(0, str(ROOT / "bench"))
 sys.dont_write_bytecode = True
 from served import start_server  # noqa: E402  found by the line above
 
-DEVICES = ("cpu", "walled")
+DEVICE, *SEEDS = sys.argv[1:]
+del sys.argv[1:]
+# By name, which is also that of its folder: the device, and what the environment says to it.
+RUNS = {f"{DEVICE}{seed}": (DEVICE, {"CLOZE_LATE_SEED": seed}) for seed in SEEDS or [""]}
+RUNS["cpu"] = ("cpu", {})
 MODEL = ["--vocab-file=vocab.txt", "--vocab-size=32", "--hidden-size=16", "--num-hidden-layers=2",
          "--num-attention-heads=2", "--intermediate-size=24", "--max-position-embeddings=64",
          "--initializer-range=0.2", "--micro-batch-size=2", "--threads=2", "--progress-bar=false",
@@ -36,7 +42,7 @@ GLUE = ["glue", *MODEL, RATE, "--task-name=RTE", "--data-dir=glue", "--do-evalua
 TEXT = "the cat sat on the [MASK] ."
 
 
-class WalledTest(unittest.TestCase):
+class DeviceTest(unittest.TestCase):
     MODEL = []  # more options for the commands that train
 
     @classmethod
@@ -50,57 +56,66 @@ class WalledTest(unittest.TestCase):
         cls.run_on("cpu", *GLUE, "--save-path=classes")
 
     @classmethod
-    def run_on(cls, device, *words, status=0):
+    def run_on(cls, run, *words, status=0):
+        device, environment = RUNS[run]
         more = cls.MODEL if words[0] in ("pretrain", "squad", "glue") else []
         result = subprocess.run([PROGRAM, *words, *more, f"--device={device}"], cwd=cls.folder, text=True,
-                                capture_output=True, timeout=300)
+                                capture_output=True, timeout=300, env=os.environ | environment)
         if result.returncode != status:
-            raise AssertionError(f"{device}: {words}: status {result.returncode}\n{result.stderr}")
+            raise AssertionError(f"{run}: {words}: status {result.returncode}\n{result.stderr}")
         return result
 
     def assert_same_files(self, pattern, least):
-        """Compares the files of the folders cpu and walled."""
+        """Compares the files of each run's folder with those of the folder cpu."""
         found = sorted(path.relative_to(self.folder / "cpu") for path in
                        (self.folder / "cpu").glob(pattern))
         self.assertGreaterEqual(len(found), least)
-        for name in found:
-            with self.subTest(str(name)):
-                self.assertEqual((self.folder / "walled" / name).read_bytes(),
-                                 (self.folder / "cpu" / name).read_bytes())
+        for run in RUNS:
+            for name in found:
+                with self.subTest(f"{run}/{name}"):
+                    self.assertEqual((self.folder / run / name).read_bytes(),
+                                     (self.folder / "cpu" / name).read_bytes())
 
     def on_each(self, *words):
-        for device in DEVICES:
-            self.run_on(device, *(word.replace("DEVICE", device) for word in words))
+        for run in RUNS:
+            self.run_on(run, *(word.replace("RUN", run) for word in words))
+
+    def assert_all_equal(self, outputs):
+        self.assertTrue(outputs["cpu"])
+        for run, output in outputs.items():
+            with self.subTest(run):
+                self.assertEqual(output, outputs["cpu"])
 
     def test_pretraining_and_resuming(self):
         for precision in ("f32", "bf16"):
             with self.subTest(precision):
-                save = f"--save-path=DEVICE/pretrain-{precision}"
+                save = f"--save-path=RUN/pretrain-{precision}"
                 words = [*PRETRAIN, RATE, f"--precision={precision}", save]
                 self.on_each(*words, "--num-train-steps=3", "--steps-per-ckpts=2")
                 self.on_each(*words, "--num-train-steps=5",
-                             f"--restore-dir=DEVICE/pretrain-{precision}")
+                             f"--restore-dir=RUN/pretrain-{precision}")
                 for name in ("model", "optimizer"):
                     self.assert_same_files(f"pretrain-{precision}/*/{name}.safetensors", 3)
 
     def test_shared_trust_ratios(self):
         self.on_each(*PRETRAIN, RATE, "--adapt-vectors=true", "--join-qkv=true", "--num-train-steps=3",
-                     "--save-path=DEVICE/joined")
+                     "--save-path=RUN/joined")
         for name in ("model", "optimizer"):
             self.assert_same_files(f"joined/*/{name}.safetensors", 1)
 
     def test_divergence_is_traced(self):
-        messages = [self.run_on(device, *PRETRAIN, "--num-train-steps=9", "--optimizer=adamw",
-                                "--base-learning-rate=1e38", f"--save-path={device}/diverging",
-                                status=5).stderr.splitlines()[-1] for device in DEVICES]
-        self.assertIn("step", messages[0])
-        self.assertEqual(messages[0].replace("cpu/", "walled/"), messages[1])
+        messages = {run: self.run_on(run, *PRETRAIN, "--num-train-steps=9", "--optimizer=adamw",
+                                     "--base-learning-rate=1e38", f"--save-path={run}/diverging",
+                                     status=5).stderr.splitlines()[-1].replace(f"{run}/", "cpu/")
+                    for run in RUNS}
+        self.assertIn("step", messages["cpu"])
+        self.assert_all_equal(messages)
 
     def test_fine_tuning_with_evaluation(self):
         for words, name, predicted in ((SQUAD, "squad", ("predictions*", "nbest*")),
                                        (GLUE, "glue", ("*.tsv",))):
             with self.subTest(name):
-                self.on_each(*words, f"--save-path=DEVICE/{name}")
+                self.on_each(*words, f"--save-path=RUN/{name}")
                 self.assert_same_files(f"{name}/checkpoint-*/model.safetensors", 1)
                 for results in ("eval_results*", *predicted):
                     self.assert_same_files(f"{name}/{results}", 1)
@@ -111,29 +126,25 @@ class WalledTest(unittest.TestCase):
                        "--context=the cat sat on the mat ."),
                       ("classify", "--init-checkpoint=classes", "--text=the cat sat\ta cat sat")):
             with self.subTest(words[0]):
-                outputs = [self.run_on(device, *words).stdout for device in DEVICES]
-                self.assertTrue(outputs[0])
-                self.assertEqual(*outputs)
+                self.assert_all_equal({run: self.run_on(run, *words).stdout for run in RUNS})
 
     def test_packed_models(self):
-        (self.folder / "cpu").mkdir(exist_ok=True)
-        (self.folder / "walled").mkdir(exist_ok=True)
+        for run in RUNS:
+            (self.folder / run).mkdir(exist_ok=True)
         for precision in ("f32", "bf16"):
             with self.subTest(precision):
                 self.on_each("compile", "--init-checkpoint=model", f"--precision={precision}",
-                             f"--output-file=DEVICE/{precision}.cloze")
+                             f"--output-file=RUN/{precision}.cloze")
                 self.assert_same_files(f"{precision}.cloze", 1)
-                outputs = [self.run_on(device, "fill", f"--text={TEXT}",
-                                       f"--init-checkpoint={device}/{precision}.cloze").stdout
-                           for device in DEVICES]
-                self.assertEqual(*outputs)
+                self.assert_all_equal({run: self.run_on(run, "fill", f"--text={TEXT}",
+                                                        f"--init-checkpoint={run}/{precision}.cloze").stdout
+                                       for run in RUNS})
 
     def test_serving(self):
-        replies = [self.reply_of(device) for device in DEVICES]
-        self.assertTrue(replies[0])
-        self.assertEqual(*replies)
+        self.assert_all_equal({run: self.reply_of(*RUNS[run]) for run in RUNS})
 
-    def reply_of(self, device):
+    def reply_of(self, device, environment):
+        os.environ.update(environment)
         server, address = start_server(PROGRAM, self.folder / "model", "--threads=2",
                                        f"--device={device}")
         try:
@@ -147,7 +158,7 @@ class WalledTest(unittest.TestCase):
             server.communicate(timeout=60)
 
 
-class WalledGroupBertTest(WalledTest):
+class DeviceGroupBertTest(DeviceTest):
     MODEL = ["--groupbert=true", "--groupbert-conv-group-size=8"]
 
 
