@@ -188,4 +188,25 @@ std::vector<std::string> Communicator::all_gather(const std::string& text) {
   return texts;
 }
 
+std::vector<std::vector<std::string>> Communicator::all_gather(
+    const std::vector<std::string>& texts) {
+  std::vector<uint64_t> lengths;
+  std::string joined;
+  for (const std::string& text : texts) {
+    lengths.push_back(text.size());
+    joined += text;
+  }
+  const std::vector<std::vector<uint64_t>> all_lengths = all_gather(lengths);
+  const std::vector<std::string> all_joined = all_gather(joined);
+  std::vector<std::vector<std::string>> all(static_cast<size_t>(size()));
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    size_t begin = 0;
+    for (const uint64_t length : all_lengths[rank]) {
+      all[rank].push_back(all_joined[rank].substr(begin, length));
+      begin += length;
+    }
+  }
+  return all;
+}
+
 }  // namespace cloze::comm

@@ -11,10 +11,12 @@
 // EnvironmentError when another rank cannot be reached.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/dtype.h"
@@ -38,6 +40,10 @@ inline constexpr int64_t kSliceFloats = 1 << 16;
 // The bytes of messages on one channel that a rank keeps as copies while they are under way; above
 // this it waits until messages have been received.
 inline constexpr int64_t kMostBytesUnderWay = int64_t{8} << 20;
+
+// Values that travel as the bytes they have in memory. All ranks run the same program.
+template <typename T>
+concept Plain = std::is_trivially_copyable_v<T> && !std::is_array_v<T> && !std::is_pointer_v<T>;
 
 class Communicator {
  public:
@@ -69,8 +75,13 @@ class Communicator {
   // all ranks, the sender included.
   void all_gather(std::span<float> values, std::span<const Share> shares,
                   DType transport = DType::kF32);
-  // What each rank has to say, in the order of the ranks.
+  // What each rank gives, in the order of the ranks: a text, a value, or any number of them.
   std::vector<std::string> all_gather(const std::string& text);
+  std::vector<std::vector<std::string>> all_gather(const std::vector<std::string>& texts);
+  template <Plain T>
+  std::vector<T> all_gather(const T& value);
+  template <Plain T>
+  std::vector<std::vector<T>> all_gather(const std::vector<T>& values);
   // Makes every thread of this rank that waits for another rank throw. For a rank that ends.
   virtual void break_off() = 0;
   // Ends all ranks with this exit code, also those that wait for this one.
@@ -87,7 +98,30 @@ class Communicator {
   virtual void receive_on(int channel, std::span<std::byte> bytes, int from) = 0;
 };
 
-// The only one there is.
+template <Plain T>
+std::vector<std::vector<T>> Communicator::all_gather(const std::vector<T>& values) {
+  std::string bytes(values.size() * sizeof(T), '\0');
+  std::ranges::copy(std::as_bytes(std::span(values)),
+                    std::as_writable_bytes(std::span(bytes)).begin());
+  std::vector<std::vector<T>> all;
+  for (const std::string& theirs : all_gather(bytes)) {
+    std::vector<T>& copy = all.emplace_back(theirs.size() / sizeof(T));
+    std::ranges::copy(std::as_bytes(std::span(theirs)),
+                      std::as_writable_bytes(std::span(copy)).begin());
+  }
+  return all;
+}
+
+template <Plain T>
+std::vector<T> Communicator::all_gather(const T& value) {
+  std::vector<T> all;
+  for (const std::vector<T>& theirs : all_gather(std::vector<T>{value})) {
+    all.push_back(theirs.front());
+  }
+  return all;
+}
+
+// The communicator of a process alone: rank 0 of 1.
 Communicator& alone();
 
 }  // namespace cloze::comm

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <mutex>
 
 #include "base/bfloat16.h"
@@ -126,6 +127,33 @@ TEST(Loopback, GathersTextsInTheOrderOfTheRanks) {
     const std::string own(static_cast<size_t>(ranks.rank()), 'x');
     EXPECT_EQ(ranks.all_gather(own), (std::vector<std::string>{"", "x", "xx"}));
     EXPECT_EQ(ranks.size(), 3);
+  });
+}
+
+TEST(Loopback, GathersValuesInTheOrderOfTheRanks) {
+  struct Pair {
+    double number = 0.0;
+    int8_t rank = 0;
+    bool operator==(const Pair&) const = default;
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  run_loopback(3, [](Communicator& ranks) {
+    const auto rank = static_cast<int8_t>(ranks.rank());
+    EXPECT_EQ(ranks.all_gather(10 * ranks.rank()), (std::vector<int>{0, 10, 20}));
+    EXPECT_EQ(ranks.all_gather(Pair{rank == 1 ? kInfinity : 0.5, rank}),
+              (std::vector<Pair>{{0.5, 0}, {kInfinity, 1}, {0.5, 2}}));
+    const std::vector<Pair> own(static_cast<size_t>(rank), {0.25, rank});
+    EXPECT_EQ(ranks.all_gather(own),
+              (std::vector<std::vector<Pair>>{{}, {{0.25, 1}}, {{0.25, 2}, {0.25, 2}}}));
+  });
+}
+
+TEST(Loopback, GathersListsOfTexts) {
+  run_loopback(3, [](Communicator& ranks) {
+    std::vector<std::string> own(static_cast<size_t>(2 - ranks.rank()));
+    if (!own.empty()) own.back() = "rank\n" + std::to_string(ranks.rank());
+    EXPECT_EQ(ranks.all_gather(own),
+              (std::vector<std::vector<std::string>>{{"", "rank\n0"}, {"rank\n1"}, {}}));
   });
 }
 

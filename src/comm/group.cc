@@ -8,9 +8,9 @@ namespace cloze::comm {
 
 Group::Group(Communicator& world, int channel, int colour) : world_(world), channel_(channel) {
   CLOZE_CHECK(channel > 0, "channel {} is the world's", channel);
-  const std::vector<std::string> colours = world.all_gather(std::to_string(colour));
+  const std::vector<int> colours = world.all_gather(colour);
   for (int rank = 0; rank < world.size(); ++rank) {
-    if (colours[static_cast<size_t>(rank)] != std::to_string(colour)) continue;
+    if (colours[static_cast<size_t>(rank)] != colour) continue;
     if (rank == world.rank()) rank_ = size();
     members_.push_back(rank);
   }

@@ -7,7 +7,6 @@
 #include <set>
 #include <vector>
 
-#include "formats/json.h"
 #include "train/tensor_norms.h"
 
 namespace cloze::train {
@@ -109,16 +108,20 @@ std::map<std::string, NamedNorm> overflows_in(TrainingStep& step) {
 
 // Of all ranks: a stage, or a part of the states, may be another's.
 std::map<std::string, NamedNorm> overflows_of_all(TrainingStep& step) {
-  formats::Json own = formats::Json::array();
+  std::vector<std::string> parameters, names;
+  std::vector<double> norms;
   for (const auto& [parameter, where] : overflows_in(step)) {
-    own.push_back({parameter, where.name, where.norm});
+    parameters.push_back(parameter);
+    names.push_back(where.name);
+    norms.push_back(where.norm);
   }
+  const std::vector<std::vector<std::string>> all_parameters = step.ranks().all_gather(parameters);
+  const std::vector<std::vector<std::string>> all_names = step.ranks().all_gather(names);
+  const std::vector<std::vector<double>> all_norms = step.ranks().all_gather(norms);
   std::map<std::string, NamedNorm> all;
-  for (const std::string& theirs : step.ranks().all_gather(own.dump())) {
-    for (const formats::Json& one : formats::Json::parse(theirs)) {
-      all.try_emplace(
-          one[0].get<std::string>(),
-          NamedNorm{one[1].get<std::string>(), one[2].is_null() ? 0.0 : one[2].get<double>()});
+  for (size_t rank = 0; rank < all_norms.size(); ++rank) {
+    for (size_t i = 0; i < all_norms[rank].size(); ++i) {
+      all.try_emplace(all_parameters[rank][i], NamedNorm{all_names[rank][i], all_norms[rank][i]});
     }
   }
   return all;

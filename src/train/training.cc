@@ -6,7 +6,6 @@
 #include <chrono>
 
 #include "base/seconds.h"
-#include "formats/json.h"
 #include "models/bert_flops.h"
 #include "models/bert_heads.h"
 #include "platform/phase.h"
@@ -124,21 +123,28 @@ std::optional<StepMetrics> Training::train_one_step(const data::StepBatch& batch
 
 // Where ranks have different tensors, each says what it knows of its own.
 std::vector<TensorNorm> Training::shared_norms(double loss_scale) {
-  std::vector<TensorNorm> norms = tensor_norms(step_.session(), loss_scale);
+  const std::vector<TensorNorm> norms = tensor_norms(step_.session(), loss_scale);
   if (!step_.is_divided()) return norms;
+  struct Norms {
+    double weight = 0.0, gradient = 0.0;
+  };
+  std::vector<std::string> names;
+  std::vector<Norms> own;
   const std::vector<bool> is_own = step_.own_gradients();
-  formats::Json own = formats::Json::array();
   for (size_t i = 0; i < norms.size(); ++i) {
-    if (is_own[i]) own.push_back({norms[i].name, norms[i].weight, norms[i].gradient});
+    if (!is_own[i]) continue;
+    names.push_back(norms[i].name);
+    own.push_back({norms[i].weight, norms[i].gradient});
   }
-  norms.clear();
-  for (const std::string& theirs : step_.ranks().all_gather(own.dump())) {
-    for (const formats::Json& norm : formats::Json::parse(theirs)) {
-      norms.push_back({norm[0].get<std::string>(), formats::number_or_nan(norm[1]),
-                       formats::number_or_nan(norm[2])});
+  const std::vector<std::vector<std::string>> all_names = step_.ranks().all_gather(names);
+  const std::vector<std::vector<Norms>> all = step_.ranks().all_gather(own);
+  std::vector<TensorNorm> shared;
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    for (size_t i = 0; i < all[rank].size(); ++i) {
+      shared.push_back({all_names[rank][i], all[rank][i].weight, all[rank][i].gradient});
     }
   }
-  return norms;
+  return shared;
 }
 
 StepMetrics Training::count_step(const StepAhead& done, const StepResult& result, Seconds seconds) {
@@ -273,8 +279,8 @@ void Training::share_stop_request() {
   ranks.all_reduce(requests);
   is_asked_to_stop_ = requests[0] > 0.0f;
   if (!is_asked_to_stop_) return;
-  for (const std::string& theirs : ranks.all_gather(std::to_string(platform::stop_signal()))) {
-    if (stop_signal_ == 0) stop_signal_ = std::stoi(theirs);
+  for (const int theirs : ranks.all_gather(platform::stop_signal())) {
+    if (stop_signal_ == 0) stop_signal_ = theirs;
   }
 }
 

@@ -44,20 +44,11 @@ void require_same_types(const graph::Graph& graph, const std::vector<feed::Wante
   }
 }
 
-std::vector<std::vector<std::string>> names_of_each(comm::Communicator& ranks,
-                                                    const std::vector<std::string>& own) {
-  std::vector<std::vector<std::string>> names;
-  for (const std::string& theirs : ranks.all_gather(formats::Json(own).dump())) {
-    names.push_back(formats::Json::parse(theirs).get<std::vector<std::string>>());
-  }
-  return names;
-}
-
 // Each once, in the order of the ranks.
 std::vector<std::string> names_of_any(comm::Communicator& ranks,
                                       const std::vector<std::string>& own) {
   std::vector<std::string> names;
-  for (const std::vector<std::string>& theirs : names_of_each(ranks, own)) {
+  for (const std::vector<std::string>& theirs : ranks.all_gather(own)) {
     for (const std::string& name : theirs) {
       if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
@@ -100,7 +91,7 @@ void write_half_moments(engine::Session& session, const std::vector<feed::Wanted
 void share_names(comm::Communicator& ranks, MatchedTensors& matched) {
   matched.missing = names_of_any(ranks, matched.missing);
   std::map<std::string, int> unused;
-  for (const std::vector<std::string>& theirs : names_of_each(ranks, matched.unused)) {
+  for (const std::vector<std::string>& theirs : ranks.all_gather(matched.unused)) {
     for (const std::string& name : theirs) ++unused[name];
   }
   std::erase_if(matched.unused,
@@ -298,14 +289,17 @@ bool Training::is_copy(int64_t step, const fs::path& checkpoint) const {
 // The first rank's folder is the run's: what is in it decides for all. Those of the others hold
 // nothing but logs.
 void Training::take_folder(const fs::path& checkpoint) {
-  formats::Json found = {false, false};
+  struct Found {
+    bool is_own = false, has_best = false;
+  };
+  Found found;
   if (is_first_rank()) {
     adopt_best(checkpoint);
     found = {is_in_own_folder(checkpoint), state_.best_metric.has_value()};
   }
-  const auto first = formats::Json::parse(step_.ranks().all_gather(found.dump()).front());
-  if (first[0].get<bool>()) last_saved_step_ = state_.step;
-  if (!first[1].get<bool>()) state_.best_metric.reset();
+  const Found first = step_.ranks().all_gather(found).front();
+  if (first.is_own) last_saved_step_ = state_.step;
+  if (!first.has_best) state_.best_metric.reset();
 }
 
 // Copies the best checkpoint so far into another folder, because at the end it may still be the

@@ -1,11 +1,12 @@
 #include "train/ranks/gathered_tensors.h"
 
+#include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
-#include "formats/json.h"
 
 namespace cloze::train {
 namespace {
@@ -16,22 +17,37 @@ using graph::VariableRole;
 constexpr VariableRole kRoles[] = {VariableRole::kParameter, VariableRole::kOptimizerState};
 constexpr int kFirst = 0;
 
-std::string announcement_of(const std::vector<TensorSource>& tensors, VariableRole role) {
-  formats::Json all = formats::Json::array();
-  for (const TensorSource& tensor : tensors) {
-    std::vector<int64_t> dimensions;
-    for (int i = 0; i < tensor.shape.rank(); ++i) dimensions.push_back(tensor.shape[i]);
-    all.push_back({tensor.name, static_cast<int>(tensor.dtype), dimensions});
-  }
-  return formats::Json{{"role", static_cast<int>(role)}, {"tensors", all}}.dump();
+// A tensor as its owner announces it, beside its name.
+struct Form {
+  static constexpr size_t kMostAxes = 4;
+
+  DType dtype = DType::kF32;
+  size_t rank = 0;
+  std::array<int64_t, kMostAxes> extents{};
+};
+
+std::vector<std::string> names_of(const std::vector<TensorSource>& tensors) {
+  std::vector<std::string> names;
+  for (const TensorSource& tensor : tensors) names.push_back(tensor.name);
+  return names;
 }
 
-TensorSource announced_tensor(const formats::Json& tensor) {
-  const auto dimensions = tensor.at(2).get<std::vector<int64_t>>();
-  return {.name = tensor.at(0).get<std::string>(),
-          .dtype = static_cast<DType>(tensor.at(1).get<int>()),
-          .shape = Shape(dimensions),
-          .read = {}};
+std::vector<Form> forms_of(const std::vector<TensorSource>& tensors) {
+  std::vector<Form> forms;
+  for (const TensorSource& tensor : tensors) {
+    const std::vector<int64_t>& extents = tensor.shape.dims();
+    CLOZE_CHECK(extents.size() <= Form::kMostAxes, "{} is {}", tensor.name,
+                tensor.shape.to_string());
+    Form& form = forms.emplace_back(Form{.dtype = tensor.dtype, .rank = extents.size()});
+    std::ranges::copy(extents, form.extents.begin());
+  }
+  return forms;
+}
+
+TensorSource announced_tensor(const std::string& name, const Form& form) {
+  const auto begin = form.extents.begin();
+  const std::vector<int64_t> extents(begin, begin + static_cast<ptrdiff_t>(form.rank));
+  return {.name = name, .dtype = form.dtype, .shape = Shape(extents), .read = {}};
 }
 
 }  // namespace
@@ -56,14 +72,14 @@ GatheredTensors::GatheredTensors(comm::Communicator& ranks, engine::Session& ses
   std::vector<int64_t> count(static_cast<size_t>(ranks.size()), 0);  // that a rank has announced
   for (const VariableRole role : kRoles) {
     std::vector<TensorSource> own = tensors_of(session, role);
-    const std::vector<std::string> all = ranks.all_gather(announcement_of(own, role));
-    for (int rank = 0; rank < ranks.size(); ++rank) {
-      const formats::Json announcement = formats::Json::parse(all[static_cast<size_t>(rank)]);
-      for (const formats::Json& tensor : announcement.at("tensors")) {
-        const int64_t place = count[static_cast<size_t>(rank)]++;
-        TensorSource source = announced_tensor(tensor);
+    const std::vector<std::vector<std::string>> all_names = ranks.all_gather(names_of(own));
+    const std::vector<std::vector<Form>> all_forms = ranks.all_gather(forms_of(own));
+    for (size_t rank = 0; rank < all_names.size(); ++rank) {
+      for (size_t i = 0; i < all_names[rank].size(); ++i) {
+        const int64_t place = count[rank]++;
+        TensorSource source = announced_tensor(all_names[rank][i], all_forms[rank][i]);
         if (!names.insert(source.name).second) continue;
-        announced_.push_back({rank, place, role, std::move(source)});
+        announced_.push_back({static_cast<int>(rank), place, role, std::move(source)});
       }
     }
     std::move(own.begin(), own.end(), std::back_inserter(own_));

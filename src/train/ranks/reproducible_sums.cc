@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <functional>
-#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -39,16 +37,6 @@ struct Squares {
   int64_t number = 0;  // in the whole model
   double sum = 0.0;
 };
-
-std::string bytes_of(const std::vector<Squares>& squares) {
-  return {reinterpret_cast<const char*>(squares.data()), squares.size() * sizeof(Squares)};
-}
-
-void append(std::vector<Squares>& squares, const std::string& bytes) {
-  const size_t before = squares.size();
-  squares.resize(before + bytes.size() / sizeof(Squares));
-  std::memcpy(squares.data() + before, bytes.data(), bytes.size());
-}
 
 }  // namespace
 
@@ -129,7 +117,9 @@ float reproducible_norm(engine::Session& session, std::span<const int32_t> numbe
     }
   }
   std::vector<Squares> all;
-  for (const std::string& bytes : ranks.all_gather(bytes_of(own))) append(all, bytes);
+  for (const std::vector<Squares>& theirs : ranks.all_gather(own)) {
+    all.insert(all.end(), theirs.begin(), theirs.end());
+  }
   std::ranges::sort(all, {}, &Squares::number);
   double sum = 0.0;
   for (const Squares& tensor : all) sum += tensor.sum;
