@@ -13,17 +13,15 @@
 #include <string>
 #include <vector>
 
-#include "comm/group.h"
+#include "comm/communicator.h"
 #include "data/micro_batch.h"
 #include "engine/session.h"
-#include "models/bert_config.h"
-#include "optim/optimizer.h"
 #include "runtime/arena_snapshots.h"
 #include "train/metrics/loss_value.h"
 #include "train/micro_batch_sessions.h"
-#include "train/ranks/gradient_exchange.h"
-#include "train/ranks/pipeline_step.h"
-#include "train/ranks/reproducible_sums.h"
+#include "train/ranks/step_exchange.h"
+#include "train/ranks/step_ranks.h"
+#include "train/step_inputs.h"
 #include "train/training_graph.h"
 
 namespace cloze::train {
@@ -86,63 +84,37 @@ class TrainingStep {
                                                           int64_t step);
 
   // Ranks have different tensors: parts of the model, or the states of parts.
-  bool is_divided() const { return shards_states_ || pipeline_; }
-  bool is_pipeline() const { return pipeline_.has_value(); }
+  bool is_divided() const { return shards_states_ || is_pipeline(); }
+  bool is_pipeline() const { return ranks_.stages().size() > 1; }
   // Reads a parameter of the whole model, from element `first` on, on all ranks; all call it
   // together.
-  void read_parameter(const std::string& name, int64_t first, std::span<float> values);
+  void read_parameter(const std::string& name, int64_t first, std::span<float> values) {
+    exchange_->read_parameter(name, first, values);
+  }
   // For each gradient of the graph, whether this rank is the one that reports it.
   std::vector<bool> own_gradients() const;
-  comm::Communicator& ranks() { return ranks_; }
+  comm::Communicator& ranks() { return ranks_.all(); }
   // Of a step's micro-batches, so many have inputs and activations at a time.
-  int64_t in_flight(int64_t micro_batches) const;
+  int64_t in_flight(int64_t micro_batches) const { return exchange_->in_flight(micro_batches); }
 
   engine::Session& session() { return session_; }
   const engine::Session& session() const { return session_; }
 
  private:
-  int64_t count_of(const LossTerm& term, const data::StepBatch& batch) const;
-  void require_rows(const data::StepBatch& batch) const;
-  comm::Communicator& replicas() const { return stage_ ? *stage_ : ranks_; }
-  void write_step_inputs(engine::Session& session, const data::StepBatch& batch, int64_t step);
-  void write_update_inputs(int64_t step, double learning_rate);
-  void write_micro_batch(engine::Session& session, const data::MicroBatch& micro_batch,
-                         const data::StepBatch& batch, int64_t step);
   void write_ahead(std::span<const StepAhead> steps);
   void run_written(std::span<const StepAhead> steps);
-  void run_pass(const data::StepBatch& batch, int64_t pass, int64_t step);
-  void run_micro_batches(const data::StepBatch& batch, int64_t step);
-  void run_pipeline(const data::StepBatch& batch, int64_t step);
-  std::vector<int32_t> norm_numbers(const optim::UpdateShare& share) const;
-  void sum_metrics();
-  void sum_metrics_over(comm::Communicator& ranks);
-  float norm_of_all(float own_norm);
-  void run_shared_update();
-  void run_phase(engine::Session& session, std::string_view phase);
-  // Since the last call.
-  CommunicationTime take_times();
   StepResult read_losses(const data::StepBatch& batch);
   void read_update(StepResult& result);
 
-  models::BertConfig model_;
-  uint32_t seed_;
-  bool is_eager_;
-  comm::Communicator& ranks_;
-  std::unique_ptr<comm::Group> stage_, replica_;  // pipelines: ranks with the same, with the others
+  StepRanks ranks_;
   bool shards_states_;
-  std::vector<int> owners_;
-  size_t launches_to_norm_ = 0;        // of the update, after which its gradient_norm is known
-  bool has_synthetic_inputs_ = false;  // they are in the device already
-  std::optional<runtime::NonFiniteOutput> non_finite_;  // eager: of the last step
+  std::vector<int> owners_;  // by gradient of the graph, the replica that updates its parameter
   std::vector<LossTerm> terms_;
   float loss_scale_ = 1.0f;
   engine::Session session_;
   MicroBatchSessions micro_batch_sessions_;
-  std::optional<GradientExchange> exchange_;  // with several ranks of a stage
-  std::optional<ReproducibleSums> sums_;
-  std::vector<graph::Value> summed_;   // by sums_
-  std::vector<int32_t> norm_numbers_;  // as reproducible_norm() takes them
-  std::optional<PipelineStep> pipeline_;
+  StepInputs inputs_;
+  std::unique_ptr<StepExchange> exchange_;
   runtime::ArenaSnapshots metrics_behind_{session_.executor(), plan::Arena::kMetrics};
 };
 

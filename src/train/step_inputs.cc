@@ -1,0 +1,71 @@
+#include "train/step_inputs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "feed/micro_batch_inputs.h"
+#include "models/bert.h"
+#include "optim/optimizer.h"
+
+namespace cloze::train {
+
+double normalizer_of(const LossTerm& term, const data::StepBatch& batch) {
+  const int64_t count = term.per_prediction ? batch.num_predictions : batch.num_sequences;
+  return 1.0 / static_cast<double>(std::max<int64_t>(count, 1));
+}
+
+StepInputs::StepInputs(MicroBatchSessions& sessions, const models::BertConfig& model, uint32_t seed,
+                       std::vector<LossTerm> terms)
+    : sessions_(sessions),
+      seed_(static_cast<int32_t>(seed)),
+      terms_(std::move(terms)),
+      vocabulary_(model.vocab_size),
+      segments_(model.type_vocab_size),
+      positions_(model.max_position_embeddings) {}
+
+void StepInputs::begin(const data::StepBatch& batch, int64_t step, float loss_scale) {
+  batch_ = &batch;
+  step_ = step;
+  loss_scale_ = loss_scale;
+  require_rows();
+  write_step(sessions_.full().session());
+}
+
+void StepInputs::require_rows() const {
+  for (const data::MicroBatch& micro_batch : batch_->micro_batches) {
+    feed::require_rows(micro_batch.input_ids, vocabulary_, "token id");
+    feed::require_rows(micro_batch.token_type_ids, segments_, "token type (type_vocab_size)");
+    feed::require_rows(micro_batch.position_ids, positions_, "position");
+  }
+}
+
+void StepInputs::write_step(engine::Session& session) const {
+  if (session.has(kLossGradient)) {  // not when evaluating
+    const int32_t key[] = {seed_, static_cast<int32_t>(step_)};
+    session.write<int32_t>(models::kRandomKey, key);
+    session.write_scalar(kLossGradient, loss_scale_);
+  }
+  for (const LossTerm& term : terms_) {
+    const std::string normalizer = term.name + "_normalizer";
+    if (!session.has(normalizer)) continue;  // each prediction has its own
+    session.write_scalar(normalizer, static_cast<float>(normalizer_of(term, *batch_)));
+  }
+}
+
+engine::Session& StepInputs::session_with(int64_t pass, MicroBatchSessions& sessions) {
+  const data::MicroBatch& micro_batch = this->micro_batch(pass);
+  engine::Session& session = sessions.holding(micro_batch).session();
+  if (&session != &sessions_.full().session()) write_step(session);  // the full one has them
+  const bool is_synthetic = batch_->synthetic_passes > 0;
+  if (!is_synthetic || has_synthetic_ != &session) feed::write_micro_batch(session, micro_batch);
+  has_synthetic_ = is_synthetic ? &session : nullptr;
+  return session;
+}
+
+void StepInputs::write_update(int64_t step, double learning_rate) {
+  engine::Session& full = sessions_.full().session();
+  full.write_scalar(optim::kLearningRate, static_cast<float>(learning_rate));
+  full.write_scalar(optim::kUpdateIndex, static_cast<int32_t>(step + 1));
+}
+
+}  // namespace cloze::train

@@ -1,0 +1,51 @@
+// Writes what a step reads into sessions: its micro-batches, random key, loss scale, the factors
+// that normalise its losses, and the learning rate of its update.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/micro_batch.h"
+#include "engine/session.h"
+#include "models/bert_config.h"
+#include "train/micro_batch_sessions.h"
+#include "train/training_graph.h"
+
+namespace cloze::train {
+
+class StepInputs {
+ public:
+  // `sessions`: of the step; outlive it.
+  StepInputs(MicroBatchSessions& sessions, const models::BertConfig& model, uint32_t seed,
+             std::vector<LossTerm> terms);
+
+  // All but the micro-batches, into the full session. The batch is read until the next call.
+  // UserError, before anything is written, for an id, a segment or a position that the model lacks.
+  void begin(const data::StepBatch& batch, int64_t step, float loss_scale);
+  // Passes of the step, of all ranks; every pass of synthetic data has the inputs of the first.
+  int64_t num_passes() const { return batch_->num_passes(); }
+  const data::MicroBatch& micro_batch(int64_t pass) const { return batch_->of_pass(pass); }
+  // The session for a pass, of these sessions, with all its inputs.
+  engine::Session& session_with(int64_t pass) { return session_with(pass, sessions_); }
+  engine::Session& session_with(int64_t pass, MicroBatchSessions& sessions);
+  // Those of the update, into the full session. Step numbers count from 0.
+  void write_update(int64_t step, double learning_rate);
+
+ private:
+  void require_rows() const;
+  void write_step(engine::Session& session) const;
+
+  MicroBatchSessions& sessions_;
+  int32_t seed_;
+  std::vector<LossTerm> terms_;
+  int64_t vocabulary_, segments_, positions_;  // rows of the embeddings
+  const data::StepBatch* batch_ = nullptr;
+  int64_t step_ = 0;
+  float loss_scale_ = 1.0f;
+  const engine::Session* has_synthetic_ = nullptr;  // the micro-batch of synthetic data
+};
+
+// What a term of the loss is a mean over: predictions or sequences; 1 / that, or 1 without any.
+double normalizer_of(const LossTerm& term, const data::StepBatch& batch);
+
+}  // namespace cloze::train
