@@ -136,7 +136,7 @@ def memory(size, precision):
         return [[CLOZE, "pretrain", "--config", f"configs/bert_{model}.json", "--generated-data", "--seq-length", length,
                  "--global-batch-size", 16, "--num-train-steps", 1, "--precision", precision, "--save-path", "WORK/run"]]
     seconds = {"tiny": 2, "base": 15, "large": 50}[size]
-    return Measurement(f"memory/{size} {precision}", words(size, 128), words("tiny", 8), memory_figures, seconds)
+    return Measurement(f"memory/{size} {precision}", words(size, 128), words("tiny", 32), memory_figures, seconds)
 
 
 def store_commands(text, count):

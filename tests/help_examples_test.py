@@ -57,6 +57,7 @@ RUNS = {
     "serve": "--port 0",
     "config": "",
     "config import": "",
+    "config keys": "",
     "config print": "",
     "config print pretrain": "",
     "config print squad": "",

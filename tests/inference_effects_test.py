@@ -300,6 +300,13 @@ class ConfigImportTest(InferenceEffects, unittest.TestCase):
     }
 
 
+# tests/seed_options_test.py compares what it prints with docs/fidelity/options.md.
+class ConfigKeysTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "config keys"
+    BASE = {}
+    EFFECTS = {"system": Effect("habana", lambda run, base: "TensorFlow" in base.output and "TensorFlow" not in run.output)}
+
+
 # tests/configuration_import_test.py tests what these two commands print.
 class ConfigPrintTest(InferenceEffects, unittest.TestCase):
     COMMAND = "config print"

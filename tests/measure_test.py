@@ -236,6 +236,10 @@ class Runs(unittest.TestCase):
         self.assertEqual((failed, self.kept), (["a/one"], {}))
         self.assertIn("FAILED: no line like", said)
 
+    def test_a_difference_that_a_script_finds_is_a_figure(self):
+        failed, _ = self.run_all([fake("a/one", "echo 5; exit 1"), fake("a/two", "echo 6; exit 2")])
+        self.assertEqual((failed, self.kept), (["a/two"], {"a/one": {"value": 5}}))
+
     def test_quick_runs_the_small_commands(self):
         self.run_all([fake("a/one", "exit 1")], quick=True)
         self.assertEqual(self.kept, {"a/one": {"value": 7}})

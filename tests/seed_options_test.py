@@ -1,4 +1,4 @@
-"""docs/fidelity/options.md tells the truth about the options of the older systems.
+"""docs/fidelity/options.md tells the truth about the options of the older systems: its tables are printed.
 
 Options of the TensorFlow 1 pre-training program that are mapped or without effect are given to the
 program, which must do what the word of their row says. The options that the tables of TensorFlow 1
@@ -6,6 +6,8 @@ call supported must be in the help of the command.
 
 Usage: seed_options_test.py PROGRAM
 """
+import importlib.machinery
+import importlib.util
 import json
 import pathlib
 import re
@@ -14,7 +16,13 @@ import sys
 import tempfile
 import unittest
 
-DOCUMENT = pathlib.Path(__file__).resolve().parent.parent / "docs" / "fidelity" / "options.md"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+loader = importlib.machinery.SourceFileLoader("write_options", str(ROOT / "scripts" / "write_options"))
+write_options = importlib.util.module_from_spec(importlib.util.spec_from_loader("write_options", loader))
+loader.exec_module(write_options)
+
+DOCUMENT = write_options.DOCUMENT
 PROGRAM = sys.argv.pop() if len(sys.argv) > 1 else "cloze"
 
 PRETRAINING = "Graphcore TensorFlow 1: the pre-training program"
@@ -51,6 +59,26 @@ def plan(options):
         result = subprocess.run([PROGRAM, "plan", "--config", file.name], capture_output=True,
                                 text=True, timeout=120)
     return result.returncode, result.stderr
+
+
+class TablesTest(unittest.TestCase):
+    def test_they_are_what_the_program_prints(self):
+        document = DOCUMENT.read_text()
+        tables = write_options.printed(PROGRAM)
+        self.assertEqual(document, write_options.with_tables(document, tables), "run scripts/write_options")
+
+    def test_what_is_said_by_hand_is_of_keys_that_the_tables_have(self):
+        for heading, table in write_options.printed(PROGRAM).items():
+            section = DOCUMENT.read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+            by_hand = section.split(write_options.MARKS[1])[1]
+            for keys in re.findall(r"^\| (`[^|]*) \|[^|]*\|$", by_hand, re.MULTILINE):
+                for key in re.findall("`([^`]+)`", keys):
+                    with self.subTest(heading=heading, key=key):
+                        self.assertIn(f"`{key}`", table)
+
+    def test_a_table_without_a_place_is_refused(self):
+        with self.assertRaisesRegex(ValueError, r"printed are \['Another'\]"):
+            write_options.with_tables("# Options\n\n## Another\n", {"Another": "| option |\n"})
 
 
 class SupportedTest(unittest.TestCase):

@@ -25,6 +25,7 @@ void add_tokenize(Subcommand program);  // prints token ids
 
 // Of `cloze config`
 void add_config_import(Subcommand config);  // a configuration of another system to ours
+void add_config_keys(Subcommand config);    // what becomes of each key of other systems
 class ConfigurationCommands;                // `print` and `schema`, for each command that trains
 void add_glue_configuration(ConfigurationCommands& commands);
 void add_pretrain_configuration(ConfigurationCommands& commands);

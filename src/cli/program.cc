@@ -30,6 +30,7 @@ namespace {
 
 void add_configuration(Subcommand config) {
   add_config_import(config);
+  add_config_keys(config);
   ConfigurationCommands commands(config);
   add_glue_configuration(commands);
   add_pretrain_configuration(commands);

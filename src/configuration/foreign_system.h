@@ -1,6 +1,6 @@
 // Other systems that train BERT, and what becomes of every key of their configurations here. Each
 // system has a table for that. `cloze config import` converts by it, `--config` takes files of the
-// TensorFlow 1 form by it, and docs/fidelity/options.md is compared with it by a test.
+// TensorFlow 1 form by it, and key_document.h prints it.
 #pragma once
 
 #include <string>

@@ -2,50 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <regex>
 #include <set>
-#include <sstream>
-
-#include "platform/files/file.h"
+#include <string>
 
 namespace cloze::configuration {
 namespace {
-
-std::string_view word_of(Fate fate) {
-  constexpr std::string_view kWords[] = {"supported", "mapped", "no effect", "planned"};
-  return kWords[static_cast<size_t>(fate)];
-}
-
-// The options in the tables under a heading of docs/fidelity/options.md, each with its word.
-std::map<std::string, std::string> documented(const std::string& heading) {
-  const std::string document = platform::read_file(CLOZE_SOURCE_DIR "/docs/fidelity/options.md");
-  const size_t begin = document.find("\n## " + heading + "\n");
-  if (begin == std::string::npos) return {};
-  std::istringstream section(document.substr(begin + 1, document.find("\n## ", begin + 1) - begin));
-  const std::regex row(R"(^\| (`[^|]*) \| (supported|mapped|no effect|planned) \|.*)");
-  const std::regex name("`([^`]+)`");
-  std::map<std::string, std::string> words;
-  std::smatch cells;
-  for (std::string line; std::getline(section, line);) {
-    if (!std::regex_match(line, cells, row)) continue;
-    const std::string names = cells[1];
-    for (std::sregex_iterator one(names.begin(), names.end(), name), end; one != end; ++one) {
-      words[(*one)[1]] = cells[2];
-    }
-  }
-  return words;
-}
-
-TEST(ForeignSystem, TheDocumentSaysOfEveryKeyWhatTheTableSays) {
-  for (const ForeignSystem* system : foreign_systems()) {
-    for (const KeyGroup& group : system->groups) {
-      std::map<std::string, std::string> table;
-      for (const KeyRule& rule : group.rules) table[rule.key] = word_of(rule.fate);
-      EXPECT_EQ(documented(group.heading), table) << group.heading;
-    }
-  }
-}
 
 TEST(ForeignSystem, EveryKeyHasOneRuleAndEveryKeyWithoutAnOptionAReason) {
   for (const ForeignSystem* system : foreign_systems()) {
