@@ -34,9 +34,9 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 struct Fault {
-  const backend::Kernel* kernel = nullptr;  // after whose launch it appears; null: a copy
+  const backend::Kernel* kernel = nullptr;  // after whose launch it appears, or before
   size_t output = 0;                        // of the kernel
-  int scalar = 0;  // ordinal among the single-element values that are copied in for a step
+  std::optional<size_t> input = {};         // of the kernel, instead
   DType dtype = DType::kF32;
   int64_t element = 0;
   float value = kNaN;
@@ -58,15 +58,6 @@ class FaultyStream final : public backend::Stream {
  public:
   void copy_in(backend::DeviceAddress target, std::span<const std::byte> source) override {
     host_.copy_in(target, source);
-    if (source.size() == 2 * sizeof(int32_t)) {  // the random key: a step begins
-      scalar_ = 0;
-      if (fault.waits > 0) --fault.waits;
-    }
-    if (source.size() != sizeof(float)) return;
-    ++scalar_;
-    if (is_due() && fault.kernel == nullptr && scalar_ == fault.scalar) {
-      put(target.as<std::byte>());
-    }
   }
   void copy_out(backend::DeviceAddress source, std::span<std::byte> target) override {
     host_.copy_out(source, target);
@@ -79,12 +70,19 @@ class FaultyStream final : public backend::Stream {
   }
   void fill_with_zeros(backend::DeviceAddress target, size_t bytes) override {
     host_.fill_with_zeros(target, bytes);
+    has_cleared_ = true;
   }
   void launch(std::span<const backend::BoundLaunch> launches, std::string_view name) override {
+    // The first micro-batch after gradients or metrics were cleared: a step begins.
+    if (name == graph::kMicroStep && std::exchange(has_cleared_, false) && fault.waits > 0) {
+      --fault.waits;
+    }
     for (const backend::BoundLaunch& launch : launches) {
+      const bool is_place = is_due() && fault.kernel == launch.kernel;
+      if (is_place && fault.input) put(launch.inputs[*fault.input].as<std::byte>());
       host_.launch({&launch, 1}, name);
-      if (!is_due() || fault.kernel != launch.kernel) continue;
-      put(launch.outputs[fault.output].as<std::byte>());
+      if (!is_place) continue;
+      if (!fault.input) put(launch.outputs[fault.output].as<std::byte>());
       if (fault.passes) fault.is_armed = false;
     }
   }
@@ -96,7 +94,7 @@ class FaultyStream final : public backend::Stream {
   static bool is_due() { return fault.is_armed && fault.waits == 0; }
 
   backend::host::HostStream host_;
-  int scalar_ = 0;
+  bool has_cleared_ = false;
 };
 
 class FaultyDevice final : public backend::Device {
@@ -134,15 +132,15 @@ using train::WatchPolicy;
 constexpr int64_t kSteps = 8;
 constexpr int64_t kCheckpoints = 2;  // steps between them
 
-// Where, in which step (from 0), and what. A weight or moment by its name; a scalar by its number;
-// the output of a node, which is named in the graph.
+// Where, in which step (from 0), and what. A weight, moment or input by its name; the output of a
+// node, which is named in the graph.
 struct Site {
   std::string place;
   int64_t step = 0;
   float value = kNaN;
   size_t output = 0;
   int64_t element = 0;
-  int scalar = 0;
+  bool is_input = false;
   std::string named_as = {};  // in the message; empty: the node and what it wrote
 };
 
@@ -179,11 +177,11 @@ const Site kFaults[] = {
     {"gradient.bert.encoder.layer.1.intermediate.dense.weight", 4, kNaN, 0, 200},
     {"gradient.bert.encoder.layer.0.attention.self.key.bias", 6, kNaN, 0, 11},
     {"gradient.bert.embeddings.word_embeddings.weight", 7, -kInfinity, 0, 100},
-    {"gradient_norm", 2, kNaN, 0, 0, 0, "Every gradient is finite, but their global norm"},
+    {"gradient_norm", 2, kNaN, 0, 0, false, "Every gradient is finite, but their global norm"},
     // Inputs
-    {"loss_gradient", 3, kNaN, 0, 0, 1, "It began in "},
-    {"mlm_normalizer", 4, kInfinity, 0, 0, 2, "(element 0 is inf)"},
-    {"nsp_normalizer", 6, kNaN, 0, 0, 3, "(element 0 is nan)"},
+    {"loss_gradient", 3, kNaN, 0, 0, true, "It began in "},
+    {"mlm_normalizer", 4, kInfinity, 0, 0, true, "(element 0 is inf)"},
+    {"nsp_normalizer", 6, kNaN, 0, 0, true, "(element 0 is nan)"},
 };
 
 class Lines : public train::MetricsSink {
@@ -324,20 +322,22 @@ class Injection : public testing::TestWithParam<DType> {
   const fs::path folder_ = scratch() / fmt::format("cloze_injection_test_{}", ::getpid());
 };
 
-// Arms the fault at the launch that writes the site's node or variable; returns how a message names
-// it.
+// Arms the fault at the launch that writes the site's node or variable, or that is the first to read
+// its input; returns how a message names it.
 std::string arm(const Site& site, engine::Session& session) {
-  fault = {.output = site.output,
-           .scalar = site.scalar,
-           .element = site.element,
-           .value = site.value,
-           .is_armed = true};
-  if (site.scalar > 0) return site.named_as;
+  fault = {
+      .output = site.output, .element = site.element, .value = site.value, .is_armed = true};
   const graph::Graph& graph = session.graph();
   std::vector<size_t> launches(graph.phases().size());
   for (const graph::Node& node : graph.nodes()) {
     const auto phase = static_cast<size_t>(node.phase.index);
     const plan::Launch& launch = session.program().phases[phase][launches[phase]++];
+    for (size_t input = 0; input < node.inputs.size(); ++input) {
+      if (!site.is_input || graph.info(node.inputs[input]).name != site.place) continue;
+      fault.kernel = launch.kernel.get();
+      fault.input = input;
+      return site.named_as;
+    }
     for (size_t output = 0; output < node.outputs.size(); ++output) {
       const graph::ValueInfo& info = graph.info(node.outputs[output]);
       const bool is_variable = info.kind == graph::ValueKind::kVariable;

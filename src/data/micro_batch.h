@@ -1,12 +1,14 @@
 // MicroBatch: what one execution of the training program reads: samples laid end to end in T token
 // slots. Shapes are static (T, B, P are capacities); what is unused is marked so that it changes
 // nothing: label -1 is ignored by the losses, slots after the last sequence attend to nothing.
-// The field names are the names of the program's inputs (models/bert.h, models/bert_heads.h).
+// Inputs of the program (models/bert.h, models/bert_heads.h) have the names of the fields: a new
+// one is a member and a row of for_each_field().
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <vector>
 
 namespace cloze::data {
@@ -17,32 +19,28 @@ struct MicroBatchCapacity {
   int64_t sequences = 0;    // B
   int64_t predictions = 0;  // P
 
-  // Of a micro-batch's arrays: four of T values, seven of B, one of B + 1 and three of P.
-  int64_t bytes() const {
-    const int64_t values = 4 * tokens + 8 * sequences + 1 + 3 * predictions;
-    return values * static_cast<int64_t>(sizeof(int32_t));
-  }
+  int64_t bytes() const;  // of a micro-batch's fields
   bool operator==(const MicroBatchCapacity&) const = default;
 };
 
 struct MicroBatch {
-  std::vector<int32_t> input_ids;         // [T]    0 in unused slots
-  std::vector<int32_t> token_type_ids;    // [T]
-  std::vector<int32_t> position_ids;      // [T]    index inside the sequence
-  std::vector<int32_t> sample_ids;        // [T]    ordinal of the sample in the step: dropout's key
-  std::vector<int32_t> sequence_starts;   // [B+1]  ascending; unused entries repeat the end
-  std::vector<int32_t> first_tokens;      // [B]    slot of [CLS]; 0 when unused
-  std::vector<int32_t> masked_positions;  // [P]    slot in [0, T); 0 when unused
-  std::vector<int32_t> masked_labels;     // [P]    -1 when unused
-  // [P]    weights that turn a sum over the step's predictions into the mean over its sequences
-  // (those with a prediction) of the means over their predictions; 0 when unused
+  std::vector<int32_t> input_ids;
+  std::vector<int32_t> token_type_ids;
+  std::vector<int32_t> position_ids;      // index inside the sequence
+  std::vector<int32_t> sample_ids;        // ordinal of the sample in the step: dropout's key
+  std::vector<int32_t> sequence_starts;   // ascending; unused entries repeat the end
+  std::vector<int32_t> first_tokens;      // slot of [CLS]
+  std::vector<int32_t> masked_positions;  // slot in [0, T)
+  std::vector<int32_t> masked_labels;
+  // Weights that turn a sum over the step's predictions into the mean over its sequences (those
+  // with a prediction) of the means over their predictions.
   std::vector<float> prediction_weights;
-  std::vector<int32_t> next_sentence_labels;  // [B]    -1 when unused
-  std::vector<int32_t> sequence_ids;     // [B]    ordinal of the sample in the step; 0 when unused
-  std::vector<int32_t> class_labels;     // [B]    -1 when unused or not known
-  std::vector<float> scores;             // [B]    not a number when unused or not known
-  std::vector<int32_t> start_positions;  // [B]    slot in [0, T); -1 when unused or not known
-  std::vector<int32_t> end_positions;    // [B]
+  std::vector<int32_t> next_sentence_labels;
+  std::vector<int32_t> sequence_ids;     // ordinal of the sample in the step
+  std::vector<int32_t> class_labels;     // as where unused, when not known
+  std::vector<float> scores;             // likewise
+  std::vector<int32_t> start_positions;  // slot in [0, T); likewise
+  std::vector<int32_t> end_positions;
 
   int64_t num_tokens = 0;       // real ones
   int64_t num_sequences = 0;    // real ones
@@ -52,6 +50,44 @@ struct MicroBatch {
     return {std::ssize(input_ids), std::ssize(first_tokens), std::ssize(masked_positions)};
   }
 };
+
+// How many values a field has: T, B, B + 1 or P.
+enum class FieldExtent { kTokens, kSequences, kSequenceBorders, kPredictions };
+
+template <typename T>
+struct MicroBatchField {
+  const char* name;  // of the program's input
+  FieldExtent extent;
+  std::vector<T> MicroBatch::*values;
+  T unused;  // the value where nothing is
+};
+
+// visit(field) for each, in the order of MicroBatch.
+template <typename Visit>
+void for_each_field(const Visit& visit) {
+  using enum FieldExtent;
+  using Batch = MicroBatch;
+  using Integers = MicroBatchField<int32_t>;
+  using Numbers = MicroBatchField<float>;
+  visit(Integers{"input_ids", kTokens, &Batch::input_ids, 0});
+  visit(Integers{"token_type_ids", kTokens, &Batch::token_type_ids, 0});
+  visit(Integers{"position_ids", kTokens, &Batch::position_ids, 0});
+  visit(Integers{"sample_ids", kTokens, &Batch::sample_ids, 0});
+  visit(Integers{"sequence_starts", kSequenceBorders, &Batch::sequence_starts, 0});
+  visit(Integers{"first_tokens", kSequences, &Batch::first_tokens, 0});
+  visit(Integers{"masked_positions", kPredictions, &Batch::masked_positions, 0});
+  visit(Integers{"masked_labels", kPredictions, &Batch::masked_labels, -1});
+  visit(Numbers{"prediction_weights", kPredictions, &Batch::prediction_weights, 0.0f});
+  visit(Integers{"next_sentence_labels", kSequences, &Batch::next_sentence_labels, -1});
+  visit(Integers{"sequence_ids", kSequences, &Batch::sequence_ids, 0});
+  visit(Integers{"class_labels", kSequences, &Batch::class_labels, -1});
+  visit(Numbers{"scores", kSequences, &Batch::scores, std::numeric_limits<float>::quiet_NaN()});
+  visit(Integers{"start_positions", kSequences, &Batch::start_positions, -1});
+  visit(Integers{"end_positions", kSequences, &Batch::end_positions, -1});
+}
+
+// All unused.
+MicroBatch empty_micro_batch(const MicroBatchCapacity& capacity);
 
 // The samples of one optimiser step, packed; and the totals that normalise its losses.
 struct StepBatch {

@@ -1,7 +1,6 @@
 #include "data/packer.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -126,29 +125,6 @@ std::vector<Bin> assign(std::span<const Sample> samples, const MicroBatchCapacit
   }
   for (Bin& bin : bins) std::sort(bin.samples.begin(), bin.samples.end());
   return bins;
-}
-
-MicroBatch empty_micro_batch(const MicroBatchCapacity& capacity) {
-  const auto T = static_cast<size_t>(capacity.tokens);
-  const auto B = static_cast<size_t>(capacity.sequences);
-  const auto P = static_cast<size_t>(capacity.predictions);
-  MicroBatch batch;
-  batch.input_ids.assign(T, 0);
-  batch.token_type_ids.assign(T, 0);
-  batch.position_ids.assign(T, 0);
-  batch.sample_ids.assign(T, 0);
-  batch.sequence_starts.assign(B + 1, 0);
-  batch.first_tokens.assign(B, 0);
-  batch.masked_positions.assign(P, 0);
-  batch.masked_labels.assign(P, -1);
-  batch.prediction_weights.assign(P, 0.0f);
-  batch.next_sentence_labels.assign(B, -1);
-  batch.sequence_ids.assign(B, 0);
-  batch.class_labels.assign(B, -1);
-  batch.scores.assign(B, std::numeric_limits<float>::quiet_NaN());
-  batch.start_positions.assign(B, -1);
-  batch.end_positions.assign(B, -1);
-  return batch;
 }
 
 // Appends the labels of the whole sequence, which begins after the batch's last token.

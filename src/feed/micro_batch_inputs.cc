@@ -25,23 +25,8 @@ void require_rows(std::span<const int32_t> ids, int64_t rows, std::string_view w
 }
 
 void write_micro_batch(engine::Session& session, const data::MicroBatch& batch) {
-  const std::pair<const char*, const std::vector<int32_t>*> inputs[] = {
-      {"input_ids", &batch.input_ids},
-      {"token_type_ids", &batch.token_type_ids},
-      {"position_ids", &batch.position_ids},
-      {"sample_ids", &batch.sample_ids},
-      {"sequence_starts", &batch.sequence_starts},
-      {"first_tokens", &batch.first_tokens},
-      {"masked_positions", &batch.masked_positions},
-      {"masked_labels", &batch.masked_labels},
-      {"next_sentence_labels", &batch.next_sentence_labels},
-      {"sequence_ids", &batch.sequence_ids},
-      {"class_labels", &batch.class_labels},
-      {"start_positions", &batch.start_positions},
-      {"end_positions", &batch.end_positions}};
-  for (const auto& [name, values] : inputs) write_slots(session, name, *values);
-  write_slots(session, "scores", batch.scores);
-  write_slots(session, "prediction_weights", batch.prediction_weights);
+  data::for_each_field(
+      [&](const auto& field) { write_slots(session, field.name, batch.*field.values); });
 }
 
 }  // namespace cloze::feed

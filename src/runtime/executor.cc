@@ -82,6 +82,8 @@ void Executor::place_arenas(Arenas shared) {
     CLOZE_CHECK(given == bytes || (given > bytes && holds_for_a_run(arena)),
                 "{} bytes of {}, not {}", given, name_of(arena), bytes);
   }
+  const DeviceMemory& inputs = *arenas_[static_cast<size_t>(plan::Arena::kInputs)];
+  inputs_.emplace(device_, *stream_, inputs.start(), inputs.bytes());
 }
 
 SharedMemory Executor::memory_beside_inputs() const {
@@ -138,7 +140,7 @@ DeviceAddress Executor::address(const plan::Location& location) const {
 }
 
 DeviceAddress Executor::address(Value value) const {
-  return address(program_.locations[static_cast<size_t>(value.index)]);
+  return address(location_of(value));
 }
 
 const Executor::Phase& Executor::phase_named(std::string_view name) const {
@@ -151,6 +153,11 @@ Executor::Phase& Executor::phase_named(std::string_view name) {
   return const_cast<Phase&>(std::as_const(*this).phase_named(name));
 }
 
+bool Executor::is_in_image(Value value) const {
+  return location_of(value).arena == plan::Arena::kInputs;
+}
+
+// Sends them to the device, too.
 void Executor::require_inputs(std::string_view name, size_t end) {
   Phase& phase = phase_named(name);
   size_t& written = phase.written_inputs;
@@ -159,6 +166,7 @@ void Executor::require_inputs(std::string_view name, size_t end) {
     CLOZE_CHECK(is_written_[static_cast<size_t>(input.index)],
                 "phase {} reads {}, which nobody has written", name, graph().info(input).name);
   }
+  inputs_->send();
 }
 
 void Executor::run(std::string_view phase) { run_part(phase, 0, num_launches(phase)); }
@@ -260,6 +268,7 @@ void Executor::read_part(Value value, int64_t offset, std::span<std::byte> bytes
   CLOZE_CHECK(offset >= 0 && offset + std::ssize(bytes) <= info.type.bytes(),
               "{}: bytes {} to {} read of {}", info.name, offset, offset + std::ssize(bytes),
               info.type.bytes());
+  if (is_in_image(value)) inputs_->send();
   stream_->copy_out(address(value) + offset, bytes);
 }
 
@@ -268,24 +277,35 @@ void Executor::write_part(Value value, int64_t offset, std::span<const std::byte
   CLOZE_CHECK(offset >= 0 && offset + std::ssize(bytes) <= info.type.bytes(),
               "{}: bytes {} to {} written of {}", info.name, offset, offset + std::ssize(bytes),
               info.type.bytes());
-  stream_->copy_in(address(value) + offset, bytes);
+  if (is_in_image(value)) {
+    inputs_->write(location_of(value).offset + offset, bytes);
+  } else {
+    stream_->copy_in(address(value) + offset, bytes);
+  }
 }
 
 void Executor::clear(plan::Arena arena) {
+  if (arena == plan::Arena::kInputs) {
+    inputs_->clear();
+    is_written_.assign(is_written_.size(), true);
+    return;
+  }
   const DeviceMemory& memory = *arenas_[static_cast<size_t>(arena)];
   stream_->fill_with_zeros(memory.start(), memory.bytes());
-  if (arena == plan::Arena::kInputs) is_written_.assign(is_written_.size(), true);
 }
 
 void Executor::clear(Value value) {
+  CLOZE_CHECK(!is_in_image(value), "{} is an input", graph().info(value).name);
   stream_->fill_with_zeros(address(value), graph().type(value).bytes());
 }
 
 void Executor::copy_arena(plan::Arena arena, backend::DeviceMemory& target) {
+  inputs_->send();
   stream_->copy(target.start(), address({.arena = arena, .offset = 0}), target.bytes());
 }
 
 void Executor::set_arena(plan::Arena arena, const backend::DeviceMemory& source) {
+  inputs_->send();
   stream_->copy(address({.arena = arena, .offset = 0}), source.start(), source.bytes());
 }
 

@@ -15,6 +15,7 @@
 
 #include "backend/device.h"
 #include "plan/program.h"
+#include "runtime/input_images.h"
 #include "runtime/non_finite.h"
 
 namespace cloze::runtime {
@@ -127,6 +128,10 @@ class Executor {
   backend::DeviceAddress address(graph::Value value) const;
   Phase& phase_named(std::string_view name);
   const Phase& phase_named(std::string_view name) const;
+  const plan::Location& location_of(graph::Value value) const {
+    return program_.locations[static_cast<size_t>(value.index)];
+  }
+  bool is_in_image(graph::Value value) const;
   void require_inputs(std::string_view name, size_t end);
   Executor& profiled() { return recorder_ != nullptr ? recorder_->profiled() : *this; }
   void run_and_time(const Phase& phase, size_t begin, size_t end);
@@ -136,6 +141,7 @@ class Executor {
   backend::Device& device_;
   std::shared_ptr<backend::Stream> stream_;
   std::array<std::shared_ptr<const backend::DeviceMemory>, plan::kNumArenas> arenas_;
+  std::optional<InputImages> inputs_;  // made with the arenas
   std::vector<Phase> phases_;                        // as graph().phases()
   std::vector<bool> is_written_;                     // by value: an input the host has written
   std::unique_ptr<backend::Event> profiling_began_;  // null: it is off
