@@ -1,6 +1,6 @@
 #include "train/batch_source.h"
 
-#include "train/training.h"
+#include "train/training_options.h"
 
 namespace cloze::train {
 

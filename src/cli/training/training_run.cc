@@ -22,6 +22,7 @@
 #include "platform/standard_streams.h"
 #include "text/utf8.h"
 #include "train/metrics/progress.h"
+#include "train/mllog_run.h"
 #include "train/ranks/gradient_exchange.h"
 
 namespace cloze::cli {

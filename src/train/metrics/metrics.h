@@ -12,7 +12,7 @@
 #include "platform/files/append_file.h"
 #include "train/metrics/communication_time.h"
 #include "train/metrics/loss_value.h"
-#include "train/ranks/pipeline_schedule.h"
+#include "train/metrics/pipeline_bubble.h"
 
 namespace cloze::train {
 

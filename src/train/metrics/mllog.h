@@ -30,8 +30,6 @@
 
 namespace cloze::train {
 
-struct TrainingOptions;
-
 // Who submits what.
 struct Submission {
   std::string organisation = "cloze";
@@ -52,11 +50,6 @@ struct MllogPlace {
   int64_t evaluated_step = 0;
   std::optional<double> best;  // of the evaluations
 };
-
-// "seed", "global_batch_size", "opt_lamb_beta_1" ... of the run; what its optimiser does not read
-// is left out.
-MllogRun mllog_run(const TrainingOptions& options, int64_t sequence_length,
-                   const Submission& submission = {});
 
 class MllogMetrics : public MetricsSink {
  public:

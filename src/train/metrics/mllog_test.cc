@@ -7,7 +7,7 @@
 
 #include "formats/json.h"
 #include "platform/files/file.h"
-#include "train/training.h"
+#include "train/mllog_run.h"
 
 namespace cloze::train {
 namespace {

@@ -40,10 +40,4 @@ int64_t most_in_flight(std::span<const PipelineTask> tasks);
 // (S - 1) / (k + S - 1) of k micro-batches; sequential: (S - 1) / S.
 double pipeline_bubble(int num_ranks, PipelineSchedule schedule, int64_t count);
 
-// Time in which a rank has nothing to do because it lacks another's results.
-struct PipelineBubble {
-  double waited_seconds = 0.0;
-  double expected_share = 0.0;  // of the step: pipeline_bubble()
-};
-
 }  // namespace cloze::train

@@ -15,6 +15,7 @@
 #include "comm/communicator.h"
 #include "engine/session.h"
 #include "passes/pipeline.h"
+#include "train/metrics/pipeline_bubble.h"
 #include "train/micro_batch_sessions.h"
 #include "train/ranks/pipeline_schedule.h"
 #include "train/ranks/stage_messages.h"

@@ -26,6 +26,7 @@
 #include "engine/session.h"
 #include "passes/pipeline.h"
 #include "train/metrics/communication_time.h"
+#include "train/metrics/pipeline_bubble.h"
 #include "train/micro_batch_sessions.h"
 #include "train/ranks/pipeline_schedule.h"
 #include "train/ranks/step_ranks.h"
@@ -56,12 +57,12 @@ class StepExchange {
   StepExchange(const StepExchange&) = delete;
   StepExchange& operator=(const StepExchange&) = delete;
 
-  // Before the first micro-batch of a step.
+  // Prepares a step.
   virtual void begin() {}
-  // This rank's micro-batches.
+  // Computes this rank's micro-batches.
   virtual void compute(StepInputs& inputs);
-  // After them: the session has the metrics of all ranks, and their gradients as far as this rank
-  // updates with them.
+  // Sums over the ranks: the session then has the metrics of all, and their gradients as far as
+  // this rank updates with them.
   virtual void finish() { sum_metrics_over(ranks_.all()); }
   // Updates; all ranks that hold a parameter have the same afterwards, and the same
   // optim::kGradientNorm and optim::kUpdateCheck.
@@ -81,8 +82,9 @@ class StepExchange {
   virtual void read_parameter(const std::string& name, int64_t first, std::span<float> values);
   // The time of the exchanges since the last call; nothing where there are no other replicas.
   virtual std::optional<CommunicationTime> take_time() { return std::nullopt; }
-  // Of the last step.
+  // How long this rank waited for other stages in the last step; nothing without a pipeline.
   virtual std::optional<PipelineBubble> bubble() const { return std::nullopt; }
+  // Where an eager step stopped.
   virtual std::optional<runtime::NonFiniteOutput> non_finite() const { return std::nullopt; }
   // Of a step's micro-batches, so many have inputs and activations at a time.
   virtual int64_t in_flight(int64_t /*micro_batches*/) const { return 1; }

@@ -31,7 +31,7 @@ struct TrainingState {
   LossScaleState loss_scale;
   WatchState watch;
   int64_t logged_steps = 0;  // steps that were logged, in the history or not
-  // What must not change on resuming (run_identity.h); empty where a checkpoint lacks it.
+  // What must not change on resuming (train/run_identity.h); empty where a checkpoint lacks it.
   formats::Json identity = formats::Json::object();
   bool operator==(const TrainingState&) const = default;
 

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using Notices = std::vector<std::string>;
 
-class TrainingStart : public platform::OwnFolderTest {
+class RunStart : public platform::OwnFolderTest {
  protected:
   Notices notices_of(TrainingOptions options, const fs::path& start) const {
     options.init_checkpoint = start;
@@ -68,7 +68,7 @@ class TrainingStart : public platform::OwnFolderTest {
   }
 };
 
-TEST_F(TrainingStart, RanksShareTheNamesOfTensorsThatDoNotMatch) {
+TEST_F(RunStart, RanksShareTheNamesOfTensorsThatDoNotMatch) {
   for (const size_t count : {1, 2, 3}) {
     const fs::path start = renamed(count);
     const Notices alone = notices_of(small_training(folder_ / "alone"), start);
@@ -79,7 +79,7 @@ TEST_F(TrainingStart, RanksShareTheNamesOfTensorsThatDoNotMatch) {
   }
 }
 
-TEST_F(TrainingStart, ARunOfTheOtherEncoderDoesNotGoOn) {
+TEST_F(RunStart, ARunOfTheOtherEncoderDoesNotGoOn) {
   Training(small_training(folder_ / "run"), [](const std::string&) {}).run({});
   TrainingOptions options = small_group_bert(folder_ / "other");
   options.restore_dir = folder_ / "run";
@@ -89,7 +89,7 @@ TEST_F(TrainingStart, ARunOfTheOtherEncoderDoesNotGoOn) {
       << refusal(options);
 }
 
-TEST_F(TrainingStart, WeightsOfTheOtherEncoderAreNoStart) {
+TEST_F(RunStart, WeightsOfTheOtherEncoderAreNoStart) {
   TrainingOptions options = small_group_bert(folder_ / "run");
   options.init_checkpoint =
       fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/tf_checkpoint/google/bert_model.ckpt";
@@ -98,7 +98,7 @@ TEST_F(TrainingStart, WeightsOfTheOtherEncoderAreNoStart) {
       << refusal(options);
 }
 
-TEST_F(TrainingStart, RanksCountTheMomentsOfAll) {
+TEST_F(RunStart, RanksCountTheMomentsOfAll) {
   const fs::path start =
       fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/tf_checkpoint/google/bert_model.ckpt";
   TrainingOptions options = small_training(folder_ / "alone");

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "formats/json.h"
-#include "train/training.h"
+#include "train/training_options.h"
 
 namespace cloze::train {
 

@@ -1,4 +1,4 @@
-#include "train/saving/run_identity.h"
+#include "train/run_identity.h"
 
 #include <gtest/gtest.h>
 
