@@ -1,5 +1,5 @@
 // Measures how fast ranks exchange messages, and prints a network file for `cloze plan
-// --network-file` (src/cli/scale/network_rates.h): all on one host, or one on each of several.
+// --network-file` (src/forecast/network_rates.h): all on one host, or one on each of several.
 //
 //   mpirun -n 2 build/release/bin/network_bench > network.json
 //

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_size.h"
 #include "cli/commands.h"
-#include "cli/memory_forecast.h"
 #include "formats/model_tensors.h"
 
 namespace cloze::cli {

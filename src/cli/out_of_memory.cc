@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "cli/memory_forecast.h"
+#include "base/byte_size.h"
 #include "platform/memory.h"
 
 namespace {

@@ -4,11 +4,12 @@
 #include <string>
 #include <utility>
 
+#include "base/byte_size.h"
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/inference/inference_options.h"
-#include "cli/memory_forecast.h"
 #include "cli/say.h"
+#include "forecast/memory_forecast.h"
 #include "inference/inference_memory.h"
 #include "inference/packed_model.h"
 #include "platform/files/input_paths.h"
@@ -40,7 +41,7 @@ void run(const Options& options) {
   inference::PretrainedModel trained = open_trained_model(options.model.checkpoint);
   const inference::InferenceMemory needed =
       inference::inference_memory(trained.config, trained.head, how, engine::resolved_threads(0));
-  MemoryForecast memory;
+  forecast::MemoryForecast memory;
   memory.add("weights", needed.weights_bytes);
   memory.add("the largest parameter", needed.loading_bytes);
   say("{}\n", memory.text());

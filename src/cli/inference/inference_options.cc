@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "checkpoints/stored_model.h"
 #include "cli/data/cut_report.h"
-#include "cli/memory_forecast.h"
 #include "cli/say.h"
 #include "cli/work_display.h"
+#include "forecast/memory_forecast.h"
 #include "formats/json.h"
 #include "formats/model_tensors.h"
 #include "formats/tf_checkpoint.h"
@@ -37,7 +37,7 @@ void print_notes(const inference::PackedModel& model) {
 
 // weights_bytes: bytes of weights that are already loaded.
 void print_forecast(const inference::InferenceMemory& needed, int64_t weights_bytes) {
-  MemoryForecast memory(weights_bytes);
+  forecast::MemoryForecast memory(weights_bytes);
   memory.add_inference(needed);
   say("{}; requests and answers are not counted\n", memory.text());
 }

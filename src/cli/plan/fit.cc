@@ -16,7 +16,7 @@ namespace {
 // What plans of micro-batches of so many full sequences take.
 class Plans {
  public:
-  Plans(PretrainOptions options, const MemoryForecast& before)
+  Plans(PretrainOptions options, const forecast::MemoryForecast& before)
       : options_(std::move(options)), step_(training_step_options(options_)), before_(before) {}
 
   int64_t bytes(int64_t sequences, bool recompute) {
@@ -26,7 +26,7 @@ class Plans {
                       .sequences = batch.sequences,
                       .predictions = prediction_room(options_, batch)};
     step_.recompute = recompute;
-    MemoryForecast memory = memory_beside_step(options_, step_.capacity, before_);
+    forecast::MemoryForecast memory = memory_beside_step(options_, step_.capacity, before_);
     add_planned_step(memory, options_, step_, compiled(step_));
     return memory.peak_bytes();
   }
@@ -34,7 +34,7 @@ class Plans {
  private:
   PretrainOptions options_;
   train::TrainingStepOptions step_;
-  const MemoryForecast& before_;
+  const forecast::MemoryForecast& before_;
 };
 
 [[noreturn]] void refuse(Plans& plans, const PretrainOptions& options, const std::string& memory) {
@@ -50,7 +50,7 @@ class Plans {
 }  // namespace
 
 std::string fit_micro_batch(PretrainOptions& options, const std::string& memory,
-                            const MemoryForecast& before) {
+                            const forecast::MemoryForecast& before) {
   const std::optional<int64_t> limit = byte_size(memory);
   if (!limit) {
     throw_user_error(

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/memory_forecast.h"
 #include "cli/training/pretrain_options.h"
+#include "forecast/memory_forecast.h"
 
 namespace cloze::cli {
 
@@ -14,6 +14,6 @@ namespace cloze::cli {
 // options to copy. `before` is what the process takes now. UserError when not even one sequence
 // fits, which says what that takes, and what it would take with recompute.
 std::string fit_micro_batch(PretrainOptions& options, const std::string& memory,
-                            const MemoryForecast& before);
+                            const forecast::MemoryForecast& before);
 
 }  // namespace cloze::cli

@@ -27,21 +27,22 @@ PretrainOptions small() {
   return options;
 }
 
-int64_t planned_bytes(PretrainOptions options, int64_t tokens, const MemoryForecast& before) {
+int64_t planned_bytes(PretrainOptions options, int64_t tokens,
+                      const forecast::MemoryForecast& before) {
   options.tokens_per_micro_batch = tokens;
   const train::TrainingStepOptions step = training_step_options(options);
-  MemoryForecast memory = memory_beside_step(options, step.capacity, before);
+  forecast::MemoryForecast memory = memory_beside_step(options, step.capacity, before);
   add_step(memory, options, compiled(step), saves_before_end(options));
   return memory.peak_bytes();
 }
 
 TEST(Fit, RefusesWhatIsNoSize) {
   PretrainOptions options = small();
-  EXPECT_THROW(fit_micro_batch(options, "8", MemoryForecast()), UserError);
+  EXPECT_THROW(fit_micro_batch(options, "8", forecast::MemoryForecast()), UserError);
 }
 
 TEST(Fit, OneSequenceMoreWouldNotFit) {
-  const MemoryForecast before;
+  const forecast::MemoryForecast before;
   const int64_t limit = planned_bytes(small(), 23 * 128, before);
   PretrainOptions options = small();
   const std::string text =
@@ -58,14 +59,14 @@ TEST(Fit, OneSequenceMoreWouldNotFit) {
 
 TEST(Fit, ThereIsNoMicroBatchAboveTheStep) {
   PretrainOptions options = small();
-  fit_micro_batch(options, "1TiB", MemoryForecast());
+  fit_micro_batch(options, "1TiB", forecast::MemoryForecast());
   EXPECT_EQ(options.tokens_per_micro_batch, 128 * 128);
 }
 
 TEST(Fit, SaysWhatOneSequenceTakes) {
   PretrainOptions options = small();
   try {
-    fit_micro_batch(options, "1KiB", MemoryForecast());
+    fit_micro_batch(options, "1KiB", forecast::MemoryForecast());
     FAIL();
   } catch (const UserError& error) {
     const std::string text = error.what();

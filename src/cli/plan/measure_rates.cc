@@ -6,10 +6,10 @@
 #include <chrono>
 
 #include "base/seconds.h"
-#include "cli/plan/step_seconds.h"
 #include "data/generated_dataset.h"
 #include "data/loader.h"
 #include "engine/instruction_set.h"
+#include "forecast/step_seconds.h"
 #include "platform/processor.h"
 
 namespace cloze::cli {
@@ -50,15 +50,16 @@ std::vector<double> run_steps(train::TrainingStep& training, const data::StepBat
 }
 
 // Launches with the same operator, dtype and work become one row: their mean.
-void add_rows(const plan::Program& program, const StepSeconds& seconds, DeviceRates& rates) {
+void add_rows(const plan::Program& program, const forecast::StepSeconds& seconds,
+              forecast::DeviceRates& rates) {
   const plan::ProgramUse use = plan::use_of(program);
   std::map<std::pair<std::string, std::string>, std::map<double, int>> counts;
   double bytes = 0.0, seconds_of_bytes = 0.0;
   for (size_t i = 0; i < use.launches.size(); ++i) {
     const plan::LaunchUse& launch = use.launches[i];
-    const std::string dtype = dtype_of(program, *launch.node);
+    const std::string dtype = forecast::dtype_of(program, *launch.node);
     const std::pair name{std::string(launch.launch->op->name), dtype};
-    const double work = work_of(launch);
+    const double work = forecast::work_of(launch);
     const int count = ++counts[name][work];
     double& mean = rates.operators[name][work];
     mean += (seconds.calls[i] - mean) / count;
@@ -70,25 +71,28 @@ void add_rows(const plan::Program& program, const StepSeconds& seconds, DeviceRa
     }
   }
   rates.gigabytes_per_second = bytes / seconds_of_bytes / 1e9;
-  rates.operators[{kHostWork, "f32"}]
+  rates.operators[{forecast::kHostWork, "f32"}]
                  [static_cast<double>(program.bytes_of(plan::Arena::kGradients))] = seconds.host;
 }
 
 }  // namespace
 
-DeviceRates measure_rates(const PretrainOptions& options, train::TrainingStepOptions step) {
+forecast::DeviceRates measure_rates(const PretrainOptions& options,
+                                    train::TrainingStepOptions step) {
   step.model.num_hidden_layers = std::min<int64_t>(step.model.num_hidden_layers, 2);
   train::TrainingStep training(step);
   training.session().initialize_parameters(step.seed);
   const std::vector<double> steps = run_steps(training, full_batch(options, step));
   const plan::Program& program = training.session().program();
-  DeviceRates rates{.device = fmt::format("{}, {} thread{}, {}", platform::processor_name(),
-                                          program.num_threads, program.num_threads == 1 ? "" : "s",
-                                          engine::instruction_set())};
+  forecast::DeviceRates rates{
+      .device = fmt::format("{}, {} thread{}, {}", platform::processor_name(), program.num_threads,
+                            program.num_threads == 1 ? "" : "s", engine::instruction_set())};
   rates.source = fmt::format(
       "cloze plan --measure: medians of {} steps of {} layers, {} tokens in sequences of {}",
       steps.size(), step.model.num_hidden_layers, step.capacity.tokens, options.seq_length);
-  add_rows(program, measured_seconds(program, training.session().executor().spans(), steps), rates);
+  add_rows(program,
+           forecast::measured_seconds(program, training.session().executor().spans(), steps),
+           rates);
   return rates;
 }
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "cli/plan/report.h"
-#include "cli/plan/step_seconds.h"
 #include "cli/training/training_setup.h"
+#include "forecast/step_seconds.h"
 
 namespace cloze::cli {
 namespace {
@@ -26,19 +26,19 @@ TEST(MeasureRates, GivesATimeForEveryLaunch) {
   options.training.step.recompute = true;
   options.training.step.compile.num_threads = 1;
   const train::TrainingStepOptions step = training_step_options(options);
-  const DeviceRates rates = measure_rates(options, step);
+  const forecast::DeviceRates rates = measure_rates(options, step);
   EXPECT_GT(rates.gflops.at("f32"), 0.1);
   EXPECT_GT(rates.gigabytes_per_second, 0.01);
 
   const plan::Program program = compiled(step);
   const Report report = training_report(options, program, micro_batches_of_step(options), "memory");
   EXPECT_EQ(report.micro_batches, 3);  // of 16 sequences
-  const StepSeconds seconds = estimated_seconds(program, report.use, rates);
+  const forecast::StepSeconds seconds = forecast::estimated_seconds(program, report.use, rates);
   for (size_t i = 0; i < seconds.calls.size(); ++i) {
     EXPECT_GT(seconds.calls[i], 0.0) << report.use.launches[i].launch->name;
     EXPECT_LT(seconds.calls[i], 1.0) << report.use.launches[i].launch->name;
     const std::pair key{std::string(report.use.launches[i].launch->op->name),
-                        dtype_of(program, *report.use.launches[i].node)};
+                        forecast::dtype_of(program, *report.use.launches[i].node)};
     EXPECT_TRUE(rates.operators.contains(key)) << key.first;
   }
 }

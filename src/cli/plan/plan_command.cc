@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/byte_size.h"
 #include "base/error.h"
+#include "cli/options/shipped_files.h"
 #include "cli/plan/fit.h"
 #include "cli/plan/measure_rates.h"
 #include "cli/plan/report.h"
@@ -31,20 +33,21 @@ std::string products_alone(double flops_per_second, const std::string& threads) 
 }
 
 // Rates of products alone, which are measured when there is no device file.
-DeviceRates product_rates(const PretrainOptions& options) {
+forecast::DeviceRates product_rates(const PretrainOptions& options) {
   const double gflops = product_rate(options) / 1e9;
-  DeviceRates rates{.device = fmt::format("{:.0f} GFLOP/s of matrix products on {}", gflops,
-                                          threads_of(options))};
+  forecast::DeviceRates rates{.device = fmt::format("{:.0f} GFLOP/s of matrix products on {}",
+                                                    gflops, threads_of(options))};
   for (const DType dtype : {DType::kF32, options.training.step.compute_dtype}) {
     rates.gflops[std::string(name_of(dtype))] = gflops;
   }
   return rates;
 }
 
-DeviceRates measured_rates(const PretrainOptions& options, const train::TrainingStepOptions& step,
-                           const std::filesystem::path& path) {
-  DeviceRates rates = measure_rates(options, step);
-  platform::write_file_atomically(path, device_text(rates));
+forecast::DeviceRates measured_rates(const PretrainOptions& options,
+                                     const train::TrainingStepOptions& step,
+                                     const std::filesystem::path& path) {
+  forecast::DeviceRates rates = measure_rates(options, step);
+  platform::write_file_atomically(path, forecast::device_text(rates));
   say("wrote {}\n", path.string());
   return rates;
 }
@@ -70,10 +73,10 @@ void check_request(const PretrainOptions& options, const PlanRequest& request) {
   }
 }
 
-DeviceRates rates_of(const PretrainOptions& options, const PlanRequest& request,
-                     const train::TrainingStepOptions& step) {
+forecast::DeviceRates rates_of(const PretrainOptions& options, const PlanRequest& request,
+                               const train::TrainingStepOptions& step) {
   if (!request.measure.empty()) return measured_rates(options, step, request.measure);
-  return is_rated(options, request) ? read_device_file(options.device_file)
+  return is_rated(options, request) ? forecast::read_device_file(find_shipped(options.device_file))
                                     : product_rates(options);
 }
 
@@ -89,14 +92,15 @@ std::string RecomputeChoice::text() const {
 }
 
 RecomputeChoice recompute_choice(const train::TrainingStepOptions& step,
-                                 const RecomputeChoice::Cost& planned, const DeviceRates& rates,
-                                 int64_t micro_batches) {
+                                 const RecomputeChoice::Cost& planned,
+                                 const forecast::DeviceRates& rates, int64_t micro_batches) {
   train::TrainingStepOptions other = step;
   other.recompute = !step.recompute;
   const plan::Program program = compiled(other);
   const plan::ProgramUse use = plan::use_of(program);
   const RecomputeChoice::Cost otherwise{
-      program.total_bytes(), estimated_seconds(program, use, rates).of_step(use, micro_batches)};
+      program.total_bytes(),
+      forecast::estimated_seconds(program, use, rates).of_step(use, micro_batches)};
   return {.kept = step.recompute ? otherwise : planned,
           .recomputed = step.recompute ? planned : otherwise,
           .is_on = step.recompute};
@@ -115,18 +119,18 @@ void add_plan_rows(OptionTable& table, PlanRequest& request) {
 
 void print_plan(PretrainOptions& options, const PlanRequest& request) {
   check_request(options, request);
-  const MemoryForecast before;
+  const forecast::MemoryForecast before;
   if (!request.fit.empty()) fmt::print("{}", fit_micro_batch(options, request.fit, before));
   const train::TrainingStepOptions step = training_step_options(options);
   const plan::Program program = compiled(step);
-  MemoryForecast memory = memory_beside_step(options, step.capacity, before);
+  forecast::MemoryForecast memory = memory_beside_step(options, step.capacity, before);
   add_planned_step(memory, options, step, program);
   const int64_t sequences = batch_plan(options).sequences_per_step;
   fmt::print("{}", describe_plan(step, program, sequences, memory, request.kernels));
 
-  const DeviceRates rates = rates_of(options, request, step);
+  const forecast::DeviceRates rates = rates_of(options, request, step);
   Report report = training_report(options, program, micro_batches_of_step(options), memory.text());
-  report.estimated = estimated_seconds(program, report.use, rates);
+  report.estimated = forecast::estimated_seconds(program, report.use, rates);
   const double seconds = report.estimated.of_step(report.use, report.micro_batches);
   const RecomputeChoice recompute =
       recompute_choice(step, {program.total_bytes(), seconds}, rates, report.micro_batches);

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "cli/options/option_table.h"
-#include "cli/plan/device_rates.h"
 #include "cli/scale/scale_plan.h"
 #include "cli/training/pretrain_options.h"
+#include "forecast/device_rates.h"
 #include "train/training_step.h"
 
 namespace cloze::cli {
@@ -36,10 +36,10 @@ struct RecomputeChoice {
   std::string text() const;
 };
 
-// `planned`: of the step as it is; the other is planned here. UserError as estimated_seconds().
+// `planned`: of the step as it is; the other is planned here. UserError as forecast::estimated_seconds().
 RecomputeChoice recompute_choice(const train::TrainingStepOptions& step,
-                                 const RecomputeChoice::Cost& planned, const DeviceRates& rates,
-                                 int64_t micro_batches);
+                                 const RecomputeChoice::Cost& planned,
+                                 const forecast::DeviceRates& rates, int64_t micro_batches);
 
 void add_plan_rows(OptionTable& table, PlanRequest& request);
 

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/plan/step_seconds.h"
 #include "cli/training/training_run.h"
 #include "cli/training/training_setup.h"
+#include "forecast/step_seconds.h"
 #include "plan/program_use.h"
 
 namespace cloze::cli {
@@ -27,14 +27,14 @@ train::TrainingStepOptions small_step() {
 }
 
 // Of a step of four micro-batches.
-RecomputeChoice::Cost cost_of(const plan::Program& program, const DeviceRates& rates) {
+RecomputeChoice::Cost cost_of(const plan::Program& program, const forecast::DeviceRates& rates) {
   const plan::ProgramUse use = plan::use_of(program);
-  return {program.total_bytes(), estimated_seconds(program, use, rates).of_step(use, 4)};
+  return {program.total_bytes(), forecast::estimated_seconds(program, use, rates).of_step(use, 4)};
 }
 
 TEST(RecomputeChoice, IsTheSameWhicheverIsPlanned) {
   train::TrainingStepOptions step = small_step();
-  DeviceRates rates{.device = "a test"};
+  forecast::DeviceRates rates{.device = "a test"};
   rates.gflops["f32"] = 100.0;
   const plan::Program kept = compiled(step);
   const RecomputeChoice before = recompute_choice(step, cost_of(kept, rates), rates, 4);

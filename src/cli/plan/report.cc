@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/byte_size.h"
 #include "base/time_text.h"
-#include "cli/memory_forecast.h"
 #include "cli/plan/report_pictures.h"
 #include "engine/instruction_set.h"
 #include "formats/markup.h"
@@ -77,7 +77,7 @@ std::string rate(double count, double seconds) {
   return count > 0.0 && seconds > 0.0 ? fmt::format("{:.1f}", count / seconds / 1e9) : "";
 }
 
-double call_of(const StepSeconds& seconds, size_t launch) {
+double call_of(const forecast::StepSeconds& seconds, size_t launch) {
   return seconds.calls.empty() ? 0.0 : seconds.calls[launch];
 }
 
@@ -162,7 +162,7 @@ std::string operators_table(const std::vector<OperatorTime>& times) {
 
 std::string time_part(const Report& report, const std::vector<OperatorTime>& times) {
   std::string html = "<h2>Time per operator in a step</h2>\n<ul>\n";
-  for (const StepSeconds* seconds : {&report.estimated, &report.measured}) {
+  for (const forecast::StepSeconds* seconds : {&report.estimated, &report.measured}) {
     if (seconds->calls.empty()) continue;
     html += fmt::format("<li>{} a step, {}</li>\n",
                         time_text(seconds->of_step(report.use, report.micro_batches)),

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/plan/step_seconds.h"
 #include "cli/training/run_options.h"
+#include "forecast/step_seconds.h"
 #include "plan/program_use.h"
 
 namespace cloze::cli {
@@ -17,10 +17,10 @@ struct Report {
   std::string title;
   std::vector<std::pair<std::string, std::string>> facts;  // name, value: the head of the page
   const plan::Program& program;
-  plan::ProgramUse use;       // of the program
-  int64_t micro_batches = 1;  // in a step
-  StepSeconds estimated;      // without calls: not estimated
-  StepSeconds measured;       // without calls: not measured
+  plan::ProgramUse use;             // of the program
+  int64_t micro_batches = 1;        // in a step
+  forecast::StepSeconds estimated;  // without calls: not estimated
+  forecast::StepSeconds measured;   // without calls: not measured
 };
 
 // On a training step of the options, without times. `memory` is a forecast's text. The program has

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "base/byte_size.h"
 #include "base/division.h"
-#include "cli/memory_forecast.h"
 #include "formats/markup.h"
 
 namespace cloze::cli {
@@ -209,13 +209,13 @@ std::string memory_picture(const Program& program, const ProgramUse& use,
 }
 
 std::vector<OperatorTime> operator_times(const plan::ProgramUse& use, int64_t micro_batches,
-                                         const StepSeconds& estimated,
-                                         const StepSeconds& measured) {
+                                         const forecast::StepSeconds& estimated,
+                                         const forecast::StepSeconds& measured) {
   std::map<std::string, OperatorTime> rows;
   for (size_t i = 0; i < use.launches.size(); ++i) {
     const plan::LaunchUse& launch = use.launches[i];
     OperatorTime& row = rows[std::string(launch.launch->op->name)];
-    const int64_t calls = calls_in_step(launch, micro_batches);
+    const int64_t calls = forecast::calls_in_step(launch, micro_batches);
     const auto times = static_cast<double>(calls);
     row.calls += calls;
     row.flops += times * launch.launch->flops;
@@ -224,7 +224,8 @@ std::vector<OperatorTime> operator_times(const plan::ProgramUse& use, int64_t mi
     if (!measured.calls.empty()) row.measured += times * measured.calls[i];
   }
   if (estimated.host + measured.host > 0.0) {
-    rows[kHostWork] = {.calls = 1, .estimated = estimated.host, .measured = measured.host};
+    rows[forecast::kHostWork] = {
+        .calls = 1, .estimated = estimated.host, .measured = measured.host};
   }
   std::vector<OperatorTime> times;
   for (auto& [name, row] : rows) {

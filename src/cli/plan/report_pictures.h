@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/plan/step_seconds.h"
+#include "forecast/step_seconds.h"
 #include "plan/program_use.h"
 
 namespace cloze::cli {
@@ -41,7 +41,8 @@ struct OperatorTime {
 // The one that takes longest first; what the host does between launches is one of them. Empty
 // seconds mean that the step was not estimated, or not measured.
 std::vector<OperatorTime> operator_times(const plan::ProgramUse& use, int64_t micro_batches,
-                                         const StepSeconds& estimated, const StepSeconds& measured);
+                                         const forecast::StepSeconds& estimated,
+                                         const forecast::StepSeconds& measured);
 
 std::string time_picture(const std::vector<OperatorTime>& times);
 

@@ -4,7 +4,7 @@
 
 #include "cli/plan/report_pictures.h"
 #include "cli/plan/step_profile.h"
-#include "cli/plan/sums_program_test.h"
+#include "forecast/sums_program_test.h"
 #include "formats/json.h"
 
 namespace cloze::cli {
@@ -21,7 +21,7 @@ const MemoryBand& band(const std::vector<MemoryBand>& bands, const std::string& 
 }
 
 TEST(MemoryPicture, StacksKindsByLaunch) {
-  const plan::Program program = sums_program();
+  const plan::Program program = forecast::sums_program();
   const plan::ProgramUse use = plan::use_of(program);
   const std::vector<MemoryBand> bands = memory_bands(program, use);
   EXPECT_EQ(band(bands, "inputs").bytes, std::vector<int64_t>(3, kTBytes + 8 * 16 * 4));
@@ -36,27 +36,27 @@ TEST(MemoryPicture, StacksKindsByLaunch) {
 }
 
 TEST(OperatorTimes, AreSumsOfTheStepTheLongestFirst) {
-  const plan::Program program = sums_program();
+  const plan::Program program = forecast::sums_program();
   const plan::ProgramUse use = plan::use_of(program);
-  const StepSeconds estimated{.calls = {1.0, 20.0, 3.0}};
-  const StepSeconds measured{.calls = {1.0, 2.0, 30.0}, .host = 0.5};
+  const forecast::StepSeconds estimated{.calls = {1.0, 20.0, 3.0}};
+  const forecast::StepSeconds measured{.calls = {1.0, 2.0, 30.0}, .host = 0.5};
   const auto times = operator_times(use, 2, estimated, measured);
   ASSERT_EQ(times.size(), 3u);
   EXPECT_EQ(times[0].name, "add");
   EXPECT_EQ(times[0].calls, 3);
-  EXPECT_EQ(times[0].bytes, 3 * kSumBytes);
+  EXPECT_EQ(times[0].bytes, 3 * forecast::kSumBytes);
   EXPECT_DOUBLE_EQ(times[0].estimated, 2 * 1 + 3);
   EXPECT_DOUBLE_EQ(times[0].measured, 2 * 1 + 30);
   EXPECT_EQ(times[1].name, "linear");
-  EXPECT_DOUBLE_EQ(times[1].flops, 2 * kProductFlops);
-  EXPECT_EQ(times[2].name, kHostWork);
+  EXPECT_DOUBLE_EQ(times[1].flops, 2 * forecast::kProductFlops);
+  EXPECT_EQ(times[2].name, forecast::kHostWork);
   const std::string svg = time_picture(times);
   EXPECT_NE(svg.find("5000.00 ms estimated"), std::string::npos) << svg;
   EXPECT_NE(svg.find("32000.00 ms measured"), std::string::npos);
 }
 
 TEST(Report, HasEveryLaunchAndTheValuesOfThePeak) {
-  const plan::Program program = sums_program();
+  const plan::Program program = forecast::sums_program();
   const Report report{.title = "a < b",
                       .facts = {{"name", "value & more"}},
                       .program = program,
@@ -76,7 +76,7 @@ TEST(Report, HasEveryLaunchAndTheValuesOfThePeak) {
 }
 
 TEST(ChromeTrace, HasAnEventForEachSpan) {
-  const plan::Program program = sums_program();
+  const plan::Program program = forecast::sums_program();
   const std::vector<runtime::LaunchSpan> spans{
       {.program = &program, .phase = 0, .launch = 1, .begin = 0.5, .seconds = 0.25},
       {.program = &program, .phase = 1, .launch = 0, .begin = 1.0, .seconds = 0.125}};

@@ -34,7 +34,7 @@ const plan::Program& largest_program(std::span<const runtime::LaunchSpan> spans)
 int64_t micro_batches_of(const plan::Program& program, std::span<const runtime::LaunchSpan> spans,
                          int64_t steps) {
   const auto first_launches = std::ranges::count_if(spans, [&](const runtime::LaunchSpan& span) {
-    return is_of(span, program) && span.phase == 0 && span.launch == 0;
+    return forecast::is_of(span, program) && span.phase == 0 && span.launch == 0;
   });
   const double mean = static_cast<double>(first_launches) / static_cast<double>(steps);
   return std::max<int64_t>(std::llround(mean), 1);
@@ -116,7 +116,7 @@ void StepProfile::finish() {
   const int64_t skips = std::max<int64_t>(skips_ - begin.skips, 0);
   Report report =
       make_report_(program, micro_batches_of(program, spans, std::ssize(steps_) + skips));
-  report.measured = measured_seconds(report.program, spans, steps_);
+  report.measured = forecast::measured_seconds(report.program, spans, steps_);
   report_.write(report_html(report));
   trace_.write(chrome_trace(report.program, spans));
   report_.commit();

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/plan/sums_program_test.h"
 #include "engine/devices.h"
+#include "forecast/sums_program_test.h"
 #include "formats/json.h"
 #include "platform/files/file.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 class StepProfileTest : public testing::Test {
  protected:
-  StepProfileTest() : session_(sums_program(), engine::device_named("cpu")) {
+  StepProfileTest() : session_(forecast::sums_program(), engine::device_named("cpu")) {
     session_.clear(plan::Arena::kInputs);
     std::filesystem::remove(path_);
   }

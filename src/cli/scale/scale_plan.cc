@@ -5,14 +5,16 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/byte_size.h"
 #include "base/division.h"
 #include "base/error.h"
 #include "base/time_text.h"
-#include "cli/scale/step_simulation.h"
-#include "cli/scale/step_time.h"
+#include "cli/options/shipped_files.h"
 #include "cli/training/pipeline_options.h"
 #include "cli/training/training_run.h"
 #include "cli/training/training_setup.h"
+#include "forecast/step_simulation.h"
+#include "forecast/step_time.h"
 
 namespace cloze::cli {
 namespace {
@@ -32,9 +34,9 @@ std::vector<int64_t> layers_of_stages(const PretrainOptions& options) {
   return stages.layers;
 }
 
-StepModel model_of(const PretrainOptions& options, const DeviceRates& rates,
-                   const NetworkRates& network) {
-  StepModel model{.network = network};
+forecast::StepModel model_of(const PretrainOptions& options, const forecast::DeviceRates& rates,
+                             const forecast::NetworkRates& network) {
+  forecast::StepModel model{.network = network};
   const std::vector<int64_t> layers = layers_of_stages(options);
   const int64_t micro_batches = micro_batches_of_step(options);
   model.layout = {.replicas = options.replicas,
@@ -45,7 +47,8 @@ StepModel model_of(const PretrainOptions& options, const DeviceRates& rates,
                   .gradient_bytes = bytes_of(options.training.step.gradient_transport)};
   const plan::Program program = compiled(training_step_options(options));
   const plan::ProgramUse use = plan::use_of(program);
-  model.stages = stage_costs(program, use, estimated_seconds(program, use, rates), layers);
+  model.stages =
+      forecast::stage_costs(program, use, forecast::estimated_seconds(program, use, rates), layers);
   model.require();
   return model;
 }
@@ -58,11 +61,11 @@ struct RankMemory {
 };
 
 // By stage.
-std::vector<RankMemory> memory_of(const StepModel& model) {
+std::vector<RankMemory> memory_of(const forecast::StepModel& model) {
   std::vector<RankMemory> memory;
   for (const int64_t in_flight : model.layout.in_flight()) {
     const int64_t stage = std::ssize(memory);
-    const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
+    const forecast::StageCosts& costs = model.stages[static_cast<size_t>(stage)];
     const double share = model.owned_share(stage);
     memory.push_back({.in_flight = in_flight,
                       .parameters = costs.all_parameter_bytes() + costs.copy_bytes,
@@ -74,14 +77,14 @@ std::vector<RankMemory> memory_of(const StepModel& model) {
   return memory;
 }
 
-int64_t largest_memory(const StepModel& model) {
+int64_t largest_memory(const forecast::StepModel& model) {
   return std::ranges::max(memory_of(model), {}, &RankMemory::total).total();
 }
 
-double most_sent(const StepModel& model) {
+double most_sent(const forecast::StepModel& model) {
   double most = 0.0;
   for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
-    most = std::max(most, traffic_of(model, stage).total());
+    most = std::max(most, forecast::traffic_of(model, stage).total());
   }
   return most;
 }
@@ -90,8 +93,8 @@ double tokens_of_step(const PretrainOptions& options) {
   return static_cast<double>(batch_plan(options).sequences_per_step * options.seq_length);
 }
 
-std::string describe_layout(const StepModel& model, const PretrainOptions& options) {
-  const RankLayout& layout = model.layout;
+std::string describe_layout(const forecast::StepModel& model, const PretrainOptions& options) {
+  const forecast::RankLayout& layout = model.layout;
   const int64_t hosts = divide_up(layout.ranks(), model.network.ranks_per_host);
   std::string text = fmt::format(
       "ranks {}: {} replicas of {} stage{}, {} micro-batches each, on {} host{} of {}\n",
@@ -106,9 +109,10 @@ std::string describe_layout(const StepModel& model, const PretrainOptions& optio
   return text;
 }
 
-std::string describe_stage(const StepModel& model, int64_t stage, const RankMemory& memory) {
-  const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
-  const RankTraffic traffic = traffic_of(model, stage);
+std::string describe_stage(const forecast::StepModel& model, int64_t stage,
+                           const RankMemory& memory) {
+  const forecast::StageCosts& costs = model.stages[static_cast<size_t>(stage)];
+  const forecast::RankTraffic traffic = forecast::traffic_of(model, stage);
   return fmt::format(
       "  stage {}: {} layers, a micro-batch forward {}, backward {}\n"
       "    keeps {:.1f} MiB: parameters {:.1f}, gradients {:.1f}, optimizer state {:.1f}, "
@@ -122,17 +126,17 @@ std::string describe_stage(const StepModel& model, int64_t stage, const RankMemo
       mebibytes(traffic.tied));
 }
 
-std::string describe_memory(const StepModel& model, const PretrainOptions& options,
-                            const MemoryForecast& before) {
-  MemoryForecast memory =
+std::string describe_memory(const forecast::StepModel& model, const PretrainOptions& options,
+                            const forecast::MemoryForecast& before) {
+  forecast::MemoryForecast memory =
       memory_beside_step(options, training_step_options(options).capacity, before);
   memory.add("a step", largest_memory(model));
-  if (model.layout.ranks() > 1) memory.add("messages of ranks", message_bytes(model));
+  if (model.layout.ranks() > 1) memory.add("messages of ranks", forecast::message_bytes(model));
   return fmt::format("  per rank, {}\n", memory.text());
 }
 
-std::string describe_time(const StepModel& model, const PretrainOptions& options) {
-  const StepTime time = step_time(model);
+std::string describe_time(const forecast::StepModel& model, const PretrainOptions& options) {
+  const forecast::StepTime time = forecast::step_time(model);
   return fmt::format(
       "  step {}, {:.0f} tokens/s: computing {}, bubble {} ({:.1f} % of the pipeline), sums of "
       "gradients {}, update {}, parameters {}\n",
@@ -141,9 +145,9 @@ std::string describe_time(const StepModel& model, const PretrainOptions& options
       time_text(time.gradients), time_text(time.update), time_text(time.parameters));
 }
 
-std::string describe_simulation(const StepModel& model, double straggler) {
-  const SimulatedStep played = simulated_step(model, straggler);
-  const double formula = step_time(model).seconds();
+std::string describe_simulation(const forecast::StepModel& model, double straggler) {
+  const forecast::SimulatedStep played = forecast::simulated_step(model, straggler);
+  const double formula = forecast::step_time(model).seconds();
   return fmt::format("  simulated {}, pipeline {}: the formula says {:+.1f} %\n",
                      time_text(played.seconds), time_text(played.pipeline),
                      100.0 * (formula / played.seconds - 1.0));
@@ -155,8 +159,8 @@ struct ScalingRow {
   double rate = 0.0;  // tokens/s of a rank
 };
 
-ScalingRow scaling_row(const StepModel& model, const PretrainOptions& options) {
-  const StepTime time = step_time(model);
+ScalingRow scaling_row(const forecast::StepModel& model, const PretrainOptions& options) {
+  const forecast::StepTime time = forecast::step_time(model);
   const double tokens = tokens_of_step(options) / time.seconds();
   return {
       .text = fmt::format("| {} | {} | {} | {} | {:.0f} | {:.0f} | {:.1f} % | {:.2f} | {:.0f} |",
@@ -170,7 +174,8 @@ ScalingRow scaling_row(const StepModel& model, const PretrainOptions& options) {
 // Each row has twice as many ranks; numbers of ranks that do not fit the network's hosts are listed
 // after the table.
 std::string scaling_table(PretrainOptions options, const ScaleRequest& request,
-                          const DeviceRates& rates, const NetworkRates& network) {
+                          const forecast::DeviceRates& rates,
+                          const forecast::NetworkRates& network) {
   std::string text =
       "| ranks | replicas | stages | sequences | MiB per rank | MiB sent | bubble | step, ms | "
       "tokens/s | efficiency |";
@@ -183,13 +188,14 @@ std::string scaling_table(PretrainOptions options, const ScaleRequest& request,
   double first_rate = 0.0;
   for (options.replicas = 1; options.replicas * stages <= *request.scaling; options.replicas *= 2) {
     try {
-      const StepModel model = model_of(options, rates, network);
+      const forecast::StepModel model = model_of(options, rates, network);
       const ScalingRow row = scaling_row(model, options);
       if (first_rate == 0.0) first_rate = row.rate;
       text += fmt::format("{} {:.2f} |", row.text, row.rate / first_rate);
       if (request.simulate) {
-        text += fmt::format(" {:.2f} |",
-                            kMilliseconds * simulated_step(model, *request.simulate).seconds);
+        text +=
+            fmt::format(" {:.2f} |",
+                        kMilliseconds * forecast::simulated_step(model, *request.simulate).seconds);
       }
       text += "\n";
     } catch (const UserError& error) {
@@ -222,9 +228,11 @@ void require_network(const ScaleRequest& request) {
 }
 
 std::string describe_scale(const PretrainOptions& options, const ScaleRequest& request,
-                           const DeviceRates& rates, const MemoryForecast& before) {
-  const NetworkRates network = read_network_file(request.network_file);
-  const StepModel model = model_of(options, rates, network);
+                           const forecast::DeviceRates& rates,
+                           const forecast::MemoryForecast& before) {
+  const forecast::NetworkRates network =
+      forecast::read_network_file(find_shipped(request.network_file));
+  const forecast::StepModel model = model_of(options, rates, network);
   std::string text = describe_layout(model, options);
   int64_t stage = 0;
   for (const RankMemory& memory : memory_of(model)) {

@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "cli/memory_forecast.h"
 #include "cli/options/option_table.h"
-#include "cli/plan/device_rates.h"
-#include "cli/scale/rank_layout.h"
 #include "cli/training/pretrain_options.h"
+#include "forecast/device_rates.h"
+#include "forecast/memory_forecast.h"
+#include "forecast/rank_layout.h"
 
 namespace cloze::cli {
 
@@ -27,6 +27,7 @@ void require_network(const ScaleRequest& request);
 
 // UserError when replicas, stages and hosts do not fit. `before`: the memory of this process.
 std::string describe_scale(const PretrainOptions& options, const ScaleRequest& request,
-                           const DeviceRates& rates, const MemoryForecast& before);
+                           const forecast::DeviceRates& rates,
+                           const forecast::MemoryForecast& before);
 
 }  // namespace cloze::cli

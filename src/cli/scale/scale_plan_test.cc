@@ -32,7 +32,8 @@ std::string described(int64_t replicas, const std::string& stages, ScaleRequest 
   request.network_file = kNetwork;
   PretrainOptions options = small_options(replicas);
   options.pipeline_stages = stages;
-  return describe_scale(options, request, read_device_file(kDevice), MemoryForecast());
+  return describe_scale(options, request, forecast::read_device_file(kDevice),
+                        forecast::MemoryForecast());
 }
 
 void expect_part(const std::string& text, const std::string& part) {
@@ -77,8 +78,8 @@ TEST(ScalePlan, StagesAreInTheOrderOfTheirRanks) {
   options.pipeline_stages = "2";
   const auto describe = [&](const std::string& device_mapping) {
     options.device_mapping = device_mapping;
-    return describe_scale(options, {.network_file = kNetwork}, read_device_file(kDevice),
-                          MemoryForecast());
+    return describe_scale(options, {.network_file = kNetwork}, forecast::read_device_file(kDevice),
+                          forecast::MemoryForecast());
   };
   expect_part(describe("[0, 1]"), "ranks 2: 1 replicas of 2 stages");
   EXPECT_THROW(describe("[1, 0]"), UserError);

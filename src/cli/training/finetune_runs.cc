@@ -9,7 +9,7 @@
 #include "cli/data/cut_report.h"
 #include "cli/exit_code.h"
 #include "cli/inference/inference_options.h"
-#include "cli/memory_forecast.h"
+#include "cli/options/shipped_files.h"
 #include "cli/plan/report.h"
 #include "cli/say.h"
 #include "cli/training/resumed_options.h"
@@ -17,6 +17,7 @@
 #include "cli/training/training_run.h"
 #include "cli/training/training_setup.h"
 #include "cli/work_display.h"
+#include "forecast/memory_forecast.h"
 #include "formats/json.h"
 #include "inference/inference_memory.h"
 #include "platform/files/atomic_file.h"
@@ -281,7 +282,7 @@ class FinetuneRuns {
   }
 
   void print_memory() const {
-    MemoryForecast memory;
+    forecast::MemoryForecast memory;
     memory.add_inference(memory_to_infer(options_, finetuning_.model, task_.head()));
     say("{}\n", memory.text());
   }
@@ -328,7 +329,7 @@ tasks::TaskOutput task_output(const FinetuneOptions& options, const StartModel& 
 void print_plan(const FinetuneOptions& options, const StartModel& model,
                 const models::BertHead& head) {
   const train::TrainingStepOptions step = step_of(options, model, head);
-  MemoryForecast memory = memory_beside_step(options, step.capacity);
+  forecast::MemoryForecast memory = memory_beside_step(options, step.capacity);
   memory.add("evaluation", evaluation_bytes(options, model, head));
   const plan::Program program = compiled(step);
   add_step(memory, options, program, saves_before_end(options));
@@ -336,8 +337,8 @@ void print_plan(const FinetuneOptions& options, const StartModel& model,
              describe_plan(step, program, batch_plan(options).sequences_per_step, memory, false));
   if (options.device_file.empty()) return;
   const plan::ProgramUse use = plan::use_of(program);
-  const StepSeconds estimated =
-      estimated_seconds(program, use, read_device_file(options.device_file));
+  const forecast::StepSeconds estimated = forecast::estimated_seconds(
+      program, use, forecast::read_device_file(find_shipped(options.device_file)));
   fmt::print("{}", describe_run(options, {estimated.of_step(use, micro_batches_of_step(options)),
                                           estimated.source}));
 }

@@ -12,6 +12,7 @@
 
 #include "checkpoints/tensor_names.h"
 #include "cli/exit_code.h"
+#include "cli/options/shipped_files.h"
 #include "cli/plan/report.h"
 #include "cli/plan/step_profile.h"
 #include "cli/say.h"
@@ -56,8 +57,8 @@ std::unique_ptr<StepProfile> profile_of(engine::Session& session, const RunOptio
   const auto make_report = [&options, memory](const plan::Program& program, int64_t micro_batches) {
     Report report = training_report(options, program, micro_batches, memory);
     if (!options.device_file.empty()) {
-      report.estimated =
-          estimated_seconds(program, report.use, read_device_file(options.device_file));
+      report.estimated = forecast::estimated_seconds(
+          program, report.use, forecast::read_device_file(find_shipped(options.device_file)));
     }
     return report;
   };
@@ -112,7 +113,8 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
   training.num_steps = num_steps;
   training.schedule = learning_rate_schedule(options, num_steps);
   if (!options.device_file.empty()) {
-    const DeviceRates rates = read_device_file(options.device_file);
+    const forecast::DeviceRates rates =
+        forecast::read_device_file(find_shipped(options.device_file));
     const auto rate = rates.gflops.find(std::string(name_of(training.step.compute_dtype)));
     if (rate != rates.gflops.end()) training.product_flops = rate->second * 1e9;
   }
@@ -130,8 +132,9 @@ std::vector<checkpoints::TextFile> option_files(const OptionTable& table) {
           {kStoredOriginsName, formats::json_text(table.origins())}};
 }
 
-MemoryForecast memory_beside_step(const RunOptions& options,
-                                  const data::MicroBatchCapacity& capacity, MemoryForecast memory) {
+forecast::MemoryForecast memory_beside_step(const RunOptions& options,
+                                            const data::MicroBatchCapacity& capacity,
+                                            forecast::MemoryForecast memory) {
   // Code that has not run yet, stacks of threads, and what the allocator keeps for them: measured,
   // 3 to 4 MiB.
   constexpr int64_t kFirstStepBytes = 4 << 20;
@@ -146,8 +149,8 @@ MemoryForecast memory_beside_step(const RunOptions& options,
   return memory;
 }
 
-void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Program& program,
-              bool saves_before_end) {
+void add_step(forecast::MemoryForecast& memory, const RunOptions& options,
+              const plan::Program& program, bool saves_before_end) {
   const train::TrainingStepOptions& step = options.training.step;
   const bool has_states_aside = !step.compile.optimizer_state_folder.empty();
   memory.add("a step", program.total_bytes() -
@@ -197,7 +200,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
                                   int64_t evaluation_bytes) {
   const auto start = std::chrono::system_clock::now();
   platform::stop_if_requested();
-  MemoryForecast memory = memory_beside_step(options, run.step.capacity);
+  forecast::MemoryForecast memory = memory_beside_step(options, run.step.capacity);
   if (evaluation_bytes > 0) memory.add("evaluation", evaluation_bytes);
   const fs::path folder = run.save_path;
   const int64_t total_steps = run.num_steps;

@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "cli/memory_forecast.h"
 #include "cli/options/option_table.h"
 #include "cli/training/run_options.h"
+#include "forecast/memory_forecast.h"
 #include "plan/program.h"
 #include "train/training.h"
 
@@ -27,14 +27,14 @@ formats::Json stored_options(const std::vector<train::TextFile>& files);
 
 // The memory that a run takes besides its compiled step, before that exists; `now` is what the
 // process takes.
-MemoryForecast memory_beside_step(const RunOptions& options,
-                                  const data::MicroBatchCapacity& capacity,
-                                  MemoryForecast now = MemoryForecast());
+forecast::MemoryForecast memory_beside_step(
+    const RunOptions& options, const data::MicroBatchCapacity& capacity,
+    forecast::MemoryForecast now = forecast::MemoryForecast());
 
 // Adds a step of the program; what device_iterations keep of its inputs and metrics; and the copy
 // that checkpoints are written from, if the run saves before its end.
-void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Program& program,
-              bool saves_before_end);
+void add_step(forecast::MemoryForecast& memory, const RunOptions& options,
+              const plan::Program& program, bool saves_before_end);
 // Whether the run does. Before it is set up, an unknown length counts as a long one.
 bool saves_before_end(const train::TrainingOptions& training, int64_t num_steps);
 bool saves_before_end(const RunOptions& options);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "base/byte_size.h"
 #include "cli/training/training_run.h"
 #include "engine/instruction_set.h"
 #include "inference/inference_memory.h"
@@ -59,7 +60,7 @@ train::TrainingStepOptions training_step_options(const PretrainOptions& options)
   return step;
 }
 
-void add_planned_step(MemoryForecast& memory, const PretrainOptions& options,
+void add_planned_step(forecast::MemoryForecast& memory, const PretrainOptions& options,
                       const train::TrainingStepOptions& step, const plan::Program& program) {
   if (options.validation.files.empty()) {
     return add_step(memory, options, program, saves_before_end(options));
@@ -73,7 +74,7 @@ plan::Program compiled(const train::TrainingStepOptions& step) {
 }
 
 std::string describe_plan(const train::TrainingStepOptions& step, const plan::Program& program,
-                          int64_t sequences_per_step, const MemoryForecast& memory,
+                          int64_t sequences_per_step, const forecast::MemoryForecast& memory,
                           bool with_kernels) {
   const auto& [tokens, sequences, predictions] = step.capacity;
   std::string text = fmt::format(

@@ -23,7 +23,7 @@ std::string planned_memory(const ValidationOptions& validation) {
   options.training.step.compile.num_threads = 1;
   options.validation = validation;
   const train::TrainingStepOptions step = training_step_options(options);
-  MemoryForecast memory;
+  forecast::MemoryForecast memory;
   add_planned_step(memory, options, step, compiled(step));
   return memory.text();
 }

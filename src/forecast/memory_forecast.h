@@ -1,0 +1,49 @@
+// What memory a command will take, said before it takes it; and at its end what it took. Both count
+// the pages of the program and of its libraries.
+//
+// Files of records and token stores are mapped: what was read of them counts as memory of this
+// process until the system needs it for something else. It is not forecast.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/inference_memory.h"
+
+namespace cloze::forecast {
+
+class MemoryForecast {
+ public:
+  // Measures what there is now: the program and what it has loaded.
+  // known_bytes: the part of that which is added under a name of its own.
+  explicit MemoryForecast(int64_t known_bytes = 0);
+
+  // `what` follows "for": "a step".
+  void add(std::string_view what, int64_t bytes);
+  // Weights, a micro-batch, and what the first one takes once. What is held while weights are made
+  // is freed before that.
+  void add_inference(const inference::InferenceMemory& memory);
+
+  // No less than the peak before this object was made.
+  int64_t peak_bytes() const;
+  // "memory: about 788.5 MiB: 255.8 for the program and its data, ..., 149.6 for a copy to save".
+  // About: pages of files that are read, and what the allocator keeps, come and go. A peak may
+  // be up to 4 % above (tests/memory_program_test.py).
+  std::string text() const;
+  // "memory: 785.1 MiB at the peak, 788.5 MiB planned". When it was more, and 1 MiB or more of
+  // files was read since: ", 24.0 MiB of files that the system takes back when it needs them"
+  std::string outcome() const;
+
+ private:
+  struct Part {
+    std::string_view what;
+    int64_t bytes;
+  };
+  int64_t earlier_peak_;
+  int64_t earlier_files_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace cloze::forecast
