@@ -2,7 +2,7 @@
 // as long as a histogram of lengths says.
 //
 //   bench_step --config bench/base_128.json --batch 32 [--dtype bf16] [--steps 5]
-//   bench_step --config bench/deep_512.json --lengths tests/fixtures/lengths/wikipedia_512.tsv
+//   bench_step --config bench/base_512.json --lengths tests/fixtures/lengths/wikipedia_512.tsv
 //              [--padded]
 //
 // Prints sequences/s, real tokens/s, useful GFLOP/s (models/bert_flops.h) and the percent of the
