@@ -106,12 +106,6 @@ def alphabet(run):
     return {piece for piece in pieces if len(piece) == 1}
 
 
-def sizes(run):
-    return [len(run.lines("out/cloze.jsonl"))] + [
-        sum(len(paragraph["qas"]) for article in json.loads(run.file(f"out/squad-{part}.json"))["data"]
-            for paragraph in article["paragraphs"]) for part in ("train", "dev")]
-
-
 def text_effects(check, **needs):
     """Returns the effects of the options that are common to all commands that read text."""
     return {
@@ -142,25 +136,6 @@ def refuses_unknown(run, base):
 class DataEffects(OptionEffects):
     RUN = CommandRun
     make_data = staticmethod(make_data)
-
-
-class SampleTest(DataEffects, unittest.TestCase):
-    COMMAND = "data sample"
-    BASE = {"output_dir": "out", "documents": 20, "held_out_sentences": 5, "train_questions": 6,
-            "dev_questions": 4}
-    EFFECTS = {
-        "output_dir": Effect("elsewhere", writes_to("elsewhere/corpus.txt")),
-        "documents": Effect(30, lambda run, base: run.count("documents") == 30 and
-                            len(run.file("out/corpus.txt")) > len(base.file("out/corpus.txt"))),
-        "megabytes": Effect(0.05, lambda run, base:
-                            abs(len(run.file("out/corpus.txt")) - 50000) < 3000, documents=None,
-                            base={}),
-        "seed": Effect(77, writes_other("out/corpus.txt")),
-        "held_out_sentences": Effect(7, lambda run, base: sizes(run) == [7, 6, 4]),
-        "train_questions": Effect(9, lambda run, base: sizes(run) == [5, 9, 4]),
-        "dev_questions": Effect(3, lambda run, base: sizes(run) == [5, 6, 3]),
-        "subjects": Effect(3, writes_other("out/squad-dev.json")),
-    }
 
 
 class VocabularyTest(DataEffects, unittest.TestCase):

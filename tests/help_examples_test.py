@@ -34,7 +34,6 @@ RUNS = {
     "data verify": "",
     "data convert": "",
     "data tokens": "",
-    "data sample": "",
     "data squad": "",
     "data packing": "",
     "data wikipedia": "",
@@ -94,7 +93,7 @@ def write_pairs(folder):
 def make_files(folder):
     """Writes what the examples name and none of them makes."""
     (folder / "text").mkdir()
-    sample = [PROGRAM, "data", "sample", "--output-dir", "made", "--documents=30", "--train-questions=20",
+    sample = [ROOT / "examples" / "sample_world" / "make_world", "--output-dir", "made", "--documents=30", "--train-questions=20",
               "--dev-questions=10"]
     subprocess.run(sample, cwd=folder, check=True, capture_output=True, timeout=60)
     shutil.copy(folder / "made" / "corpus.txt", folder / "text" / "towns.txt")

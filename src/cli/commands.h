@@ -35,7 +35,6 @@ void add_squad_configuration(ConfigurationCommands& commands);
 void add_data_convert(Subcommand data);     // records of any form to TFRecord
 void add_data_packing(Subcommand data);     // how well sequences pack, and packs
 void add_data_records(Subcommand data);     // text to records
-void add_data_sample(Subcommand data);      // an invented world
 void add_data_squad(Subcommand data);       // SQuAD to features
 void add_data_stats(Subcommand data);       // counts what data hold
 void add_data_tokens(Subcommand data);      // text to a token store

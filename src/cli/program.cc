@@ -46,9 +46,9 @@ void add_commands(Subcommand program, std::vector<std::string> launched) {
   const Subcommand data = program.add_group(
       "data", {"Make training data",
                "cloze data vocabulary --input-file 'text/*.txt' --output-file vocab.txt"});
-  for (const auto add : {add_data_convert, add_data_packing, add_data_records, add_data_sample,
-                         add_data_squad, add_data_stats, add_data_tokens, add_data_verify,
-                         add_data_vocabulary, add_data_wikipedia}) {
+  for (const auto add :
+       {add_data_convert, add_data_packing, add_data_records, add_data_squad, add_data_stats,
+        add_data_tokens, add_data_verify, add_data_vocabulary, add_data_wikipedia}) {
     add(data);
   }
   for (const auto add :

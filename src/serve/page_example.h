@@ -3,7 +3,7 @@
 //
 //   in example.json beside the model or in the folder of its run, which fine-tuning writes of the
 //   data that it scored: {"input": {"question": "...", "context": "..."}, "answer": "..."}
-//   among examples from the sample world (data/sample_world) and from general knowledge.
+//   among examples from the sample world (examples/sample_world) and from general knowledge.
 //
 // The first one to which the model gives the answer, letter case aside, is taken.
 #pragma once

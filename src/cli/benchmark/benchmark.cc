@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/whole_number.h"
 #include "cli/benchmark/benchmark_table.h"
+#include "cli/benchmark/generated_text.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/inference/latency_command.h"
@@ -15,13 +16,7 @@
 #include "cli/program.h"
 #include "cli/training/run_options.h"
 #include "configuration/import.h"
-#include "data/sample_corpus.h"
-#include "data/sample_squad.h"
 #include "formats/json.h"
-#include "platform/files/atomic_file.h"
-#include "platform/files/file.h"
-#include "platform/files/folder.h"
-#include "text/vocabulary_trainer.h"
 #include "train/saving/checkpoint.h"
 
 namespace cloze::cli {
@@ -99,35 +94,8 @@ void scale_down(BenchmarkRun& run, const formats::Json& config, const BenchmarkS
 
 constexpr const char* kDatasets = "$DATASETS_DIR";
 
-// MRPC's columns. Whether a sentence follows the other is chance here.
-void write_pairs(const fs::path& corpus, const fs::path& folder) {
-  std::string rows = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n";
-  std::ifstream lines(corpus);
-  std::string first, second;
-  for (int i = 0; std::getline(lines, second); first = second) {
-    if (first.empty() || second.empty()) continue;
-    rows += fmt::format("{}\t{}\t{}\t{}\t{}\n", i % 2, i, i + 1, first, second);
-    ++i;
-  }
-  platform::make_writable_directory(folder);
-  platform::write_file_atomically(folder / "train.tsv", rows);
-}
-
-void write_world(const fs::path& folder) {
-  constexpr int64_t kDocuments = 200, kQuestions = 500, kTokens = 2048;
-  if (fs::exists(folder / "vocab.txt")) return;
-  data::write_sample_corpus({.directory = folder, .num_documents = kDocuments, .megabytes = {}});
-  data::write_sample_squad({.directory = folder,
-                            .num_train_questions = kQuestions,
-                            .num_dev_questions = kQuestions / 10});
-  write_pairs(folder / "corpus.txt", folder / "MRPC");
-  text::VocabularyTrainer trainer({.tokenizer = {}, .size = kTokens});
-  trainer.add_text(platform::read_file(folder / "corpus.txt"));
-  platform::write_file_atomically(folder / "vocab.txt", trainer.train().vocabulary.to_text());
-}
-
-void take_world(BenchmarkRun& run, const fs::path& made) {
-  write_world(made);
+void take_generated_text(BenchmarkRun& run, const fs::path& made) {
+  write_generated_text(made);
   run.options["vocab_file"] = made / "vocab.txt";
   if (run.command == "glue") {
     run.options["data_dir"] = made / "MRPC";
@@ -138,8 +106,7 @@ void take_world(BenchmarkRun& run, const fs::path& made) {
 }
 
 // Puts the folder of real data in the place of $DATASETS_DIR; without one (""), has the command
-// make its data, or writes questions or pairs of sentences of the sample world, and a vocabulary of
-// 2048 tokens, to `made`.
+// make its data, or writes questions or pairs of sentences to `made`.
 void give_data(BenchmarkRun& run, const fs::path& datasets, const fs::path& made) {
   for (auto& [name, value] : run.options) {
     const size_t at = value.find(kDatasets);
@@ -149,7 +116,7 @@ void give_data(BenchmarkRun& run, const fs::path& datasets, const fs::path& made
       continue;
     }
     fmt::print("data: generated, as no --datasets-dir is given\n");
-    if (run.command != "pretrain") return take_world(run, made);
+    if (run.command != "pretrain") return take_generated_text(run, made);
     run.options.erase(name);
     run.options["generated_data"] = "true";
     return;
