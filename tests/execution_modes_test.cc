@@ -3,11 +3,15 @@
 // weights.
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 
 #include "data/generated_dataset.h"
+#include "data/loader.h"
 #include "engine/change_values_test.h"
 #include "platform/files/file.h"
+#include "platform/signals.h"
 #include "small_model.h"
 #include "train/training.h"
 #include "trained_weights.h"
@@ -217,6 +221,32 @@ TEST_F(Visits, AStepThatIsNotFiniteIsNamed) {
             std::string::npos)
       << message;
   EXPECT_TRUE(train::checkpoint_steps(folder_ / "run").empty());
+}
+
+// The signal comes before the first step, whose only micro-batch is computed all the same.
+TEST_F(Visits, ASignalLeavesTheStepsThatWereWhole) {
+  train::TrainingOptions run = options("run", 4);
+  const auto batch_of = [&](int64_t sequences) {
+    return data::load_step({.dataset = run.dataset,
+                            .global_batch_size = sequences,
+                            .capacity = run.step.capacity,
+                            .seed = run.step.seed},
+                           0);
+  };
+  const data::StepBatch one = batch_of(2), several = batch_of(8);
+  ASSERT_EQ(one.micro_batches.size(), 1u);
+  ASSERT_GT(several.micro_batches.size(), 1u);
+  run.step.compile.num_threads = 1;
+  train::TrainingStep step(run.step);
+  step.session().initialize_parameters(3);
+  const auto exit_with_done = [&] {
+    platform::install_stop_signals();
+    std::raise(SIGTERM);
+    const train::StepAhead steps[] = {{.batch = &one, .step = 0, .learning_rate = 0.01},
+                                      {.batch = &several, .step = 1, .learning_rate = 0.01}};
+    std::_Exit(static_cast<int>(step.run_ahead(steps).size()));
+  };
+  EXPECT_EXIT(exit_with_done(), testing::ExitedWithCode(1), "");
 }
 
 // An update that overflows leaves no gradients to look at.

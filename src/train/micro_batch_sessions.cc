@@ -31,7 +31,7 @@ MicroBatchSessions::MicroBatchSessions(engine::Session& full,
       make_graph_(std::move(make_graph)) {}
 
 std::unique_ptr<MicroBatchSessions> MicroBatchSessions::another() {
-  runtime::Executor& full = full_.session().executor();
+  runtime::Executor& full = full_.executor();
   auto session = std::make_unique<engine::Session>(full.program(), full.device(),
                                                    full.memory_beside_a_batch());
   session->executor().record_spans_in(full);
@@ -48,29 +48,22 @@ data::MicroBatchCapacity MicroBatchSessions::capacity_of(int64_t eighths) const 
           .predictions = part(capacity_.predictions)};
 }
 
-MicroBatchSession& MicroBatchSessions::holding(const data::MicroBatch& micro_batch) {
+engine::Session& MicroBatchSessions::holding(const data::MicroBatch& micro_batch) {
   if (!make_graph_) return full_;
   for (int64_t eighths = 1; eighths < kSizes; ++eighths) {
     const data::MicroBatchCapacity capacity = capacity_of(eighths);
     if (!holds(capacity, micro_batch)) continue;
     auto& smaller = smaller_[static_cast<size_t>(eighths - 1)];
     if (!smaller) smaller = make(capacity);
-    return smaller->micro_batch;
+    return *smaller;
   }
   return full_;
 }
 
-std::unique_ptr<MicroBatchSessions::Smaller> MicroBatchSessions::make(
+std::unique_ptr<engine::Session> MicroBatchSessions::make(
     const data::MicroBatchCapacity& capacity) {
-  return std::make_unique<Smaller>(engine::compile(make_graph_(capacity), compile_),
-                                   full_.session().executor());
-}
-
-void MicroBatchSessions::begin_ahead() {
-  full_.begin_ahead();
-  for (const auto& smaller : smaller_) {
-    if (smaller) smaller->micro_batch.begin_ahead();
-  }
+  return std::make_unique<engine::Session>(engine::compile(make_graph_(capacity), compile_),
+                                           full_.executor());
 }
 
 }  // namespace cloze::train

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,29 +17,8 @@
 
 #include "data/micro_batch.h"
 #include "engine/session.h"
-#include "runtime/arena_snapshots.h"
 
 namespace cloze::train {
-
-// A session, and the inputs that were written ahead for its next runs.
-class MicroBatchSession {
- public:
-  explicit MicroBatchSession(engine::Session& session)
-      : session_(session), ahead_(session.executor(), plan::Arena::kInputs) {}
-
-  engine::Session& session() { return session_; }
-  // Before the first inputs of a series are kept: forgets those of the series before.
-  void begin_ahead() { num_kept_ = num_taken_ = 0; }
-  // Keeps the session's inputs; take_inputs() puts them back in the order in which they were kept.
-  void keep_inputs() { ahead_.take(num_kept_++); }
-  void take_inputs() { ahead_.put_back(num_taken_++); }
-
- private:
-  engine::Session& session_;
-  runtime::ArenaSnapshots ahead_;
-  size_t num_kept_ = 0;
-  size_t num_taken_ = 0;
-};
 
 class MicroBatchSessions {
  public:
@@ -56,29 +34,20 @@ class MicroBatchSessions {
   // This object outlives them and records their spans.
   std::unique_ptr<MicroBatchSessions> another();
 
-  MicroBatchSession& full() { return full_; }
+  engine::Session& full() { return full_; }
   // The smallest that holds the micro-batch.
-  MicroBatchSession& holding(const data::MicroBatch& micro_batch);
-  // Of all sizes.
-  void begin_ahead();
+  engine::Session& holding(const data::MicroBatch& micro_batch);
 
  private:
-  struct Smaller {
-    Smaller(plan::Program program, runtime::Executor& full) : session(std::move(program), full) {}
-
-    engine::Session session;
-    MicroBatchSession micro_batch{session};
-  };
-
   data::MicroBatchCapacity capacity_of(int64_t eighths) const;
-  std::unique_ptr<Smaller> make(const data::MicroBatchCapacity& capacity);
+  std::unique_ptr<engine::Session> make(const data::MicroBatchCapacity& capacity);
 
   std::unique_ptr<engine::Session> own_full_;  // of another()
-  MicroBatchSession full_;
+  engine::Session& full_;
   data::MicroBatchCapacity capacity_;
   engine::CompileOptions compile_;
   MakeGraph make_graph_;
-  std::array<std::unique_ptr<Smaller>, kSizes - 1> smaller_;
+  std::array<std::unique_ptr<engine::Session>, kSizes - 1> smaller_;
 };
 
 // What all smaller sessions take beside the full one's memory, without code that oneDNN makes for

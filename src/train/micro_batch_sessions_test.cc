@@ -55,7 +55,7 @@ TEST_F(MicroBatchSessionsTest, TheSmallestThatHoldsAMicroBatchComputesIt) {
   const auto eighths = [](int64_t of, int64_t count) { return (of * count + 7) / 8; };
   for (int64_t tokens = 1; tokens <= kFull.tokens; ++tokens) {
     for (int64_t predictions = 0; predictions <= kFull.predictions; ++predictions) {
-      engine::Session& session = sizes.holding(batch_of(tokens, predictions)).session();
+      engine::Session& session = sizes.holding(batch_of(tokens, predictions));
       int64_t count = 1;
       while (eighths(kFull.tokens, count) < tokens ||
              eighths(kFull.predictions, count) < predictions) {
@@ -64,7 +64,7 @@ TEST_F(MicroBatchSessionsTest, TheSmallestThatHoldsAMicroBatchComputesIt) {
       EXPECT_EQ(slots_in(session, "tokens"), eighths(kFull.tokens, count)) << tokens;
       EXPECT_EQ(slots_in(session, "predictions"), eighths(kFull.predictions, count));
       EXPECT_EQ(&session == &full_, count == MicroBatchSessions::kSizes);
-      EXPECT_EQ(&session, &sizes.holding(batch_of(tokens, predictions)).session());
+      EXPECT_EQ(&session, &sizes.holding(batch_of(tokens, predictions)));
     }
   }
 }
@@ -73,7 +73,7 @@ TEST_F(MicroBatchSessionsTest, AllAddToTheSame) {
   MicroBatchSessions sizes = sessions(sums_of);
   float expected = 0.0f;
   for (const int64_t tokens : {int64_t{3}, kFull.tokens, int64_t{20}}) {
-    engine::Session& session = sizes.holding(batch_of(tokens, 1)).session();
+    engine::Session& session = sizes.holding(batch_of(tokens, 1));
     session.clear(plan::Arena::kInputs);
     session.write_scalar("addend", static_cast<float>(tokens));
     session.run(graph::kMicroStep);
@@ -82,28 +82,8 @@ TEST_F(MicroBatchSessionsTest, AllAddToTheSame) {
   }
 }
 
-TEST_F(MicroBatchSessionsTest, InputsWaitForTheirSessionsRun) {
-  MicroBatchSessions sizes = sessions(sums_of);
-  MicroBatchSession& small = sizes.holding(batch_of(3, 1));
-  for (int round = 0; round < 2; ++round) {
-    full_.clear(plan::Arena::kMetrics);
-    sizes.begin_ahead();
-    for (MicroBatchSession* const one : {&small, &sizes.full(), &small}) {
-      one->session().clear(plan::Arena::kInputs);
-      one->session().write_scalar("addend", one == &small ? 1.0f : 10.0f);
-      one->keep_inputs();
-      one->session().write_scalar("addend", 1000.0f);
-    }
-    for (MicroBatchSession* const one : {&small, &small, &sizes.full()}) {
-      one->take_inputs();
-      one->session().run(graph::kMicroStep);
-    }
-    EXPECT_EQ(full_.read_scalar<float>("sum"), 12.0f);
-  }
-}
-
 TEST_F(MicroBatchSessionsTest, WithoutSmallerGraphsAllIsComputedInFull) {
-  EXPECT_EQ(&sessions(nullptr).holding(batch_of(1, 0)).session(), &full_);
+  EXPECT_EQ(&sessions(nullptr).holding(batch_of(1, 0)), &full_);
 }
 
 // A planner may give fewer slots a layout that needs more memory.
@@ -115,7 +95,7 @@ TEST_F(MicroBatchSessionsTest, WhatASmallerOneNeedsMoreOfItHasItself) {
   });
   full_.clear(plan::Arena::kInputs);
   full_.run(graph::kMicroStep);
-  engine::Session& session = sizes.holding(batch_of(1, 0)).session();
+  engine::Session& session = sizes.holding(batch_of(1, 0));
   session.clear(plan::Arena::kInputs);
   session.write<float>("tokens", std::vector<float>(kMore, 3.0f));
   session.write_scalar("addend", 1.0f);
@@ -127,7 +107,7 @@ TEST_F(MicroBatchSessionsTest, WhatASmallerOneNeedsMoreOfItHasItself) {
 
 TEST_F(MicroBatchSessionsTest, TheFullOneHasTheSpansOfAll) {
   MicroBatchSessions sizes = sessions(sums_of);
-  engine::Session& small = sizes.holding(batch_of(3, 1)).session();
+  engine::Session& small = sizes.holding(batch_of(3, 1));
   small.clear(plan::Arena::kInputs);
   full_.clear(plan::Arena::kInputs);
   full_.executor().set_profiling(true);
@@ -148,8 +128,8 @@ TEST_F(MicroBatchSessionsTest, AnotherPlaceSharesMetricsAndNoActivations) {
   const auto other = sizes.another();
   for (const int64_t tokens : {int64_t{3}, kFull.tokens}) {
     full_.clear(plan::Arena::kMetrics);
-    engine::Session& here = sizes.holding(batch_of(tokens, 1)).session();
-    engine::Session& there = other->holding(batch_of(tokens, 1)).session();
+    engine::Session& here = sizes.holding(batch_of(tokens, 1));
+    engine::Session& there = other->holding(batch_of(tokens, 1));
     EXPECT_NE(&here, &there);
     float number = 1.0f;
     for (engine::Session* const session : {&here, &there}) {
@@ -171,7 +151,7 @@ TEST_F(MicroBatchSessionsTest, AnotherPlaceIsInTheProfileOfTheFirst) {
   const auto other = sizes.another();
   full_.executor().set_profiling(true);
   for (const int64_t tokens : {int64_t{3}, kFull.tokens}) {
-    engine::Session& there = other->holding(batch_of(tokens, 1)).session();
+    engine::Session& there = other->holding(batch_of(tokens, 1));
     there.clear(plan::Arena::kInputs);
     there.run(graph::kMicroStep);
     EXPECT_TRUE(there.executor().spans().empty());

@@ -28,7 +28,7 @@ void StepInputs::begin(const data::StepBatch& batch, int64_t step, float loss_sc
   step_ = step;
   loss_scale_ = loss_scale;
   require_rows();
-  write_step(sessions_.full().session());
+  write_step(sessions_.full());
 }
 
 void StepInputs::require_rows() const {
@@ -54,8 +54,8 @@ void StepInputs::write_step(engine::Session& session) const {
 
 engine::Session& StepInputs::session_with(int64_t pass, MicroBatchSessions& sessions) {
   const data::MicroBatch& micro_batch = this->micro_batch(pass);
-  engine::Session& session = sessions.holding(micro_batch).session();
-  if (&session != &sessions_.full().session()) write_step(session);  // the full one has them
+  engine::Session& session = sessions.holding(micro_batch);
+  if (&session != &sessions_.full()) write_step(session);  // the full one has them
   const bool is_synthetic = batch_->synthetic_passes > 0;
   if (!is_synthetic || has_synthetic_ != &session) feed::write_micro_batch(session, micro_batch);
   has_synthetic_ = is_synthetic ? &session : nullptr;
@@ -63,7 +63,7 @@ engine::Session& StepInputs::session_with(int64_t pass, MicroBatchSessions& sess
 }
 
 void StepInputs::write_update(int64_t step, double learning_rate) {
-  engine::Session& full = sessions_.full().session();
+  engine::Session& full = sessions_.full();
   full.write_scalar(optim::kLearningRate, static_cast<float>(learning_rate));
   full.write_scalar(optim::kUpdateIndex, static_cast<int32_t>(step + 1));
 }

@@ -74,13 +74,15 @@ int64_t Training::steps_ahead() const {
   return std::max<int64_t>(end - step, 1);
 }
 
-void Training::train_ahead(std::span<const data::StepBatch> batches, double waited_seconds) {
+void Training::train_ahead(std::vector<data::StepBatch>& batches, double waited_seconds) {
   std::vector<StepAhead> steps;
   for (const data::StepBatch& batch : batches) {
     steps.push_back(next_step(batch, std::ssize(steps)));
   }
   const Clock::time_point start = Clock::now();
   const std::vector<StepResult> results = run_.step.run_ahead(steps);
+  steps.resize(results.size());
+  batches.resize(results.size());
   const auto count_of_steps = static_cast<double>(steps.size());
   const StepSeconds seconds{.all = (seconds_since(start) + waited_seconds) / count_of_steps,
                             .waited = waited_seconds / count_of_steps};

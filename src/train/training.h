@@ -2,8 +2,8 @@
 //
 // A run is a function of its options and its data: if it stops after any step and resumes from the
 // checkpoint, it produces the same bytes. On a signal to stop (platform/signals.h) the run finishes
-// the current micro-batch (several ranks: the current step), or the steps that the device computes
-// ahead, and saves a checkpoint of the last complete step.
+// the current micro-batch (several ranks: the current step) and saves a checkpoint of the last
+// complete step.
 //
 // A step goes wrong when a loss, a gradient or a result of the update is not finite, or when the
 // loss spikes; train/step_watch.h says what the run does then. A step that is not finite is never
@@ -19,7 +19,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -58,7 +57,8 @@ class Training {
   std::optional<StepMetrics> train_one_step(const data::StepBatch& batch, double waited_seconds);
   // How many steps, until the host has to look at a result.
   int64_t steps_ahead() const;
-  void train_ahead(std::span<const data::StepBatch> batches, double waited_seconds);
+  // Drops the batches of steps that a signal to stop left out.
+  void train_ahead(std::vector<data::StepBatch>& batches, double waited_seconds);
   StepAhead next_step(const data::StepBatch& batch, int64_t ahead) const;
   StepMetrics count(const StepAhead& step, const StepResult& result, StepSeconds seconds);
   void tell(StepMetrics metrics);

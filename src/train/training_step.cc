@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "optim/optimizer.h"
 #include "platform/phase.h"
+#include "platform/signals.h"
 
 namespace cloze::train {
 namespace {
@@ -93,14 +94,18 @@ void TrainingStep::read_update(StepResult& result) {
   result.update_is_finite = std::isfinite(session_.read_scalar<float>(optim::kUpdateCheck));
 }
 
-// Micro-batches without an update, such as those of a probe, do not count for the next step: the
-// time of each half is taken at its end.
-StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) {
+void TrainingStep::compute(const data::StepBatch& batch, int64_t step) {
   inputs_.begin(batch, step, loss_scale_);
   session_.clear(plan::Arena::kMetrics);
   exchange_->begin();
   exchange_->compute(inputs_);
   exchange_->finish();
+}
+
+// Micro-batches without an update, such as those of a probe, do not count for the next step: the
+// time of each half is taken at its end.
+StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) {
+  compute(batch, step);
   StepResult result = read_losses(batch);
   result.communication = exchange_->take_time();
   return result;
@@ -129,50 +134,26 @@ StepResult TrainingStep::run(const data::StepBatch& batch, int64_t step, double 
   return result;
 }
 
-// The inputs of the update are kept with those of the full session: with the last micro-batch, or
-// alone if that went through a smaller session.
-void TrainingStep::write_ahead(std::span<const StepAhead> steps) {
-  micro_batch_sessions_.begin_ahead();
-  for (const StepAhead& ahead : steps) {
-    inputs_.begin(*ahead.batch, ahead.step, static_cast<float>(ahead.loss_scale));
-    inputs_.write_update(ahead.step, ahead.learning_rate);
-    MicroBatchSession* last = nullptr;
-    for (int64_t pass = 0; pass < inputs_.num_passes(); pass += ahead.batch->passes()) {
-      last = &micro_batch_sessions_.holding(inputs_.micro_batch(pass));
-      inputs_.session_with(pass);
-      last->keep_inputs();
-    }
-    if (last != &micro_batch_sessions_.full()) micro_batch_sessions_.full().keep_inputs();
-  }
-}
-
-void TrainingStep::run_written(std::span<const StepAhead> steps) {
-  for (size_t i = 0; i < steps.size(); ++i) {
-    session_.clear(plan::Arena::kMetrics);
-    MicroBatchSession* last = nullptr;
-    for (const data::MicroBatch& micro_batch : steps[i].batch->micro_batches) {
-      last = &micro_batch_sessions_.holding(micro_batch);
-      last->take_inputs();
-      for (int64_t pass = 0; pass < steps[i].batch->passes(); ++pass) {
-        last->session().run(graph::kMicroStep);
-      }
-    }
-    if (last != &micro_batch_sessions_.full()) micro_batch_sessions_.full().take_inputs();
-    session_.run(graph::kUpdate);
-    session_.clear(plan::Arena::kGradients);
-    metrics_behind_.take(i);
-  }
-}
-
 std::vector<StepResult> TrainingStep::run_ahead(std::span<const StepAhead> steps) {
   CLOZE_CHECK(ranks().size() == 1, "a shared step is looked at first");
-  write_ahead(steps);
-  run_written(steps);
+  size_t done = 0;
+  try {
+    for (; done < steps.size(); ++done) {
+      set_loss_scale(steps[done].loss_scale);
+      compute(*steps[done].batch, steps[done].step);
+      update(steps[done].step, steps[done].learning_rate);
+      clear_gradients();
+      metrics_behind_.take(done);
+    }
+  } catch (const platform::Interruption&) {
+    clear_gradients();
+    if (done == 0) throw;
+  }
   std::vector<StepResult> results;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    metrics_behind_.put_back(i);
-    loss_scale_ = static_cast<float>(steps[i].loss_scale);
-    read_update(results.emplace_back(read_losses(*steps[i].batch)));
+  for (const StepAhead& step : steps.first(done)) {
+    metrics_behind_.put_back(results.size());
+    set_loss_scale(step.loss_scale);
+    read_update(results.emplace_back(read_losses(*step.batch)));
   }
   return results;
 }

@@ -63,9 +63,10 @@ class TrainingStep {
   // micro-batches when a signal asks to stop: then nothing was updated, and the caller has to clear
   // the gradients. Several ranks do not throw it; they stop together after a step.
   StepResult run(const data::StepBatch& batch, int64_t step, double learning_rate);
-  // The same for several steps, one after the other: the host writes all their inputs first, and
-  // reads all their results at the end. A step after one that is not finite runs as usual; no
-  // gradients are left in the session.
+  // The same for several steps of one rank, one after the other: the host looks at no result before
+  // the last step has run. A step after one that is not finite runs as usual; no gradients are left
+  // in the session. Interruption only in the first step; after one in a later step there are results
+  // of the steps before it.
   std::vector<StepResult> run_ahead(std::span<const StepAhead> steps);
   // The two halves of a step: the micro-batches, whose gradients stay in the session; and the
   // update, which completes the result and clears them. UserError, before anything is computed, for
@@ -101,8 +102,7 @@ class TrainingStep {
   const engine::Session& session() const { return session_; }
 
  private:
-  void write_ahead(std::span<const StepAhead> steps);
-  void run_written(std::span<const StepAhead> steps);
+  void compute(const data::StepBatch& batch, int64_t step);
   StepResult read_losses(const data::StepBatch& batch);
   void read_update(StepResult& result);
 

@@ -169,15 +169,9 @@ void add_step(forecast::MemoryForecast& memory, const RunOptions& options,
   }
   const int64_t steps = options.training.device_iterations;
   if (steps == 1) return;
-  const int64_t writes = options.training.synthetic_data ? 1 : micro_batches_of_step(options);
-  // After a micro-batch that is not full, the inputs of the update are kept separately.
-  const int64_t updates = options.training.synthetic_data ? 0 : 1;
   // Each is a separate block of the device's memory.
-  const auto bytes_of = [&](plan::Arena arena) {
-    return platform::whole_pages(program.bytes_of(arena));
-  };
-  memory.add("device iterations", steps * ((writes + updates) * bytes_of(plan::Arena::kInputs) +
-                                           bytes_of(plan::Arena::kMetrics)));
+  memory.add("device iterations",
+             steps * platform::whole_pages(program.bytes_of(plan::Arena::kMetrics)));
 }
 
 bool saves_before_end(const train::TrainingOptions& training, int64_t num_steps) {

@@ -59,7 +59,7 @@ size_t PipelineStep::end_of(size_t own_part) const {
 
 // The variables that this part adds to and no later part of a micro-batch does.
 std::vector<graph::Value> PipelineStep::finished_in(size_t own_part) const {
-  const engine::Session& full = first_place_.full().session();
+  const engine::Session& full = first_place_.full();
   std::vector<graph::Value> values =
       summed_variables(full.graph(), begin_of(own_part), end_of(own_part));
   for (const passes::Crossing& link : plan_.gradient_links) {
@@ -76,7 +76,7 @@ void PipelineStep::run(StepInputs& inputs, std::vector<int64_t> passes, int64_t 
   }
   std::vector<const engine::Session*> sessions;
   for (const int64_t pass : passes_) {
-    sessions.push_back(&first_place_.holding(inputs.micro_batch(pass)).session());
+    sessions.push_back(&first_place_.holding(inputs.micro_batch(pass)));
   }
   messages_.expect(tasks_, std::move(sessions));
   for (const PipelineTask& task : tasks_[static_cast<size_t>(stages_.rank())]) {

@@ -149,7 +149,7 @@ class Pipeline final : public StepExchange {
   // `replicas`: the exchange between the replicas of this rank's stage.
   Pipeline(MicroBatchSessions& sessions, const StepRanks& ranks, const StepLayout& layout,
            std::unique_ptr<StepExchange> replicas)
-      : StepExchange(sessions.full().session(), ranks),
+      : StepExchange(sessions.full(), ranks),
         replicas_(std::move(replicas)),
         sums_rounds_(layout.reproducible_sums),
         parts_(*layout.pipeline, layout.schedule, ranks.stages(), sessions,
@@ -282,7 +282,7 @@ std::unique_ptr<StepExchange> make_step_exchange(MicroBatchSessions& sessions,
                                                  const StepRanks& ranks, StepLayout layout) {
   CLOZE_CHECK(!layout.is_eager || (ranks.all().size() == 1 && !layout.reproducible_sums),
               "an eager step has one rank, and adds up in place");
-  std::unique_ptr<StepExchange> replicas = make_replicas(sessions.full().session(), ranks, layout);
+  std::unique_ptr<StepExchange> replicas = make_replicas(sessions.full(), ranks, layout);
   if (!layout.pipeline) return replicas;
   return std::make_unique<Pipeline>(sessions, ranks, layout, std::move(replicas));
 }
