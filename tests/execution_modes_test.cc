@@ -246,6 +246,7 @@ TEST_F(Visits, ASignalLeavesTheStepsThatWereWhole) {
                                       {.batch = &several, .step = 1, .learning_rate = 0.01}};
     std::_Exit(static_cast<int>(step.run_ahead(steps).size()));
   };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(exit_with_done(), testing::ExitedWithCode(1), "");
 }
 

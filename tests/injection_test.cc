@@ -1,6 +1,6 @@
 // A number that is not finite, put into a run at many places: the step in which it appears is the
 // one that is caught, the place is named, no weight ever sees it, and each policy of
-// train/step_watch.h does what it says.
+// train/watch/step_watch.h does what it says.
 //
 // Faults come from a device: it has the CPU's kernels and memory, and puts a bad number into the
 // result of one chosen launch or copy. This program links its own device_named()

@@ -1,6 +1,6 @@
-// What a run does about steps that go wrong (train/step_watch.h has the policies): finds them,
+// What a run does about steps that go wrong (watch/step_watch.h has the policies): finds them,
 // skips them, goes back or ends the run. A step that overflows is none of these: the loss scale
-// says what becomes of it (train/loss_scale.h).
+// says what becomes of it (watch/loss_scale.h).
 //
 // Errors: DivergenceError when a step went wrong and the run has to stop.
 #pragma once
@@ -11,10 +11,10 @@
 #include <string>
 
 #include "train/divergence.h"
-#include "train/loss_scale.h"
 #include "train/run.h"
 #include "train/saver.h"
-#include "train/step_watch.h"
+#include "train/watch/loss_scale.h"
+#include "train/watch/step_watch.h"
 
 namespace cloze::train {
 
@@ -39,8 +39,8 @@ class Recovery {
   // weights, it is no longer known where a bad one went wrong.
   void require_still_known(std::span<const StepResult> results);
 
-  // Tries the weights before they are scored or saved, as a checkpoint of them may take the place of
-  // the last good one: they have to give a finite loss and finite gradients for a micro-batch of
+  // Tries the weights before they are scored or saved, as a checkpoint of them may take the place
+  // of the last good one: they have to give a finite loss and finite gradients for a micro-batch of
   // the last step, the probe. False when the run had to go back.
   bool have_finite_gradients();
   void set_probe(data::MicroBatch micro_batch) { probe_ = std::move(micro_batch); }

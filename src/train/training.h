@@ -6,9 +6,9 @@
 // complete step.
 //
 // A step goes wrong when a loss, a gradient or a result of the update is not finite, or when the
-// loss spikes; train/step_watch.h says what the run does then. A step that is not finite is never
+// loss spikes; watch/step_watch.h says what the run does then. A step that is not finite is never
 // saved, and older checkpoints stay. Weights are saved only after they gave a finite loss and
-// finite gradients for a micro-batch. An overflow (train/loss_scale.h) is none of these: the step
+// finite gradients for a micro-batch. An overflow (watch/loss_scale.h) is none of these: the step
 // is skipped, until the loss scale requires the run to stop.
 //
 // Errors: UserError when the folder holds another run, or the checkpoint does not fit; DataError

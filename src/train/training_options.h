@@ -14,11 +14,11 @@
 #include "engine/session.h"
 #include "optim/schedule.h"
 #include "text/tokenizer_options.h"
-#include "train/loss_scale.h"
 #include "train/metrics/metrics.h"
 #include "train/saving/checkpoint.h"
-#include "train/step_watch.h"
 #include "train/training_graph.h"
+#include "train/watch/loss_scale.h"
+#include "train/watch/step_watch.h"
 
 namespace cloze::train {
 

@@ -56,7 +56,7 @@ class TrainingStep {
   TrainingStep(TrainingGraph training, const TrainingStepOptions& options,
                MicroBatchSessions::MakeGraph make_smaller = nullptr);
 
-  // Of the steps from now on (train/loss_scale.h); gradients in the session are too large by this
+  // Of the steps from now on (watch/loss_scale.h); gradients in the session are too large by this
   // factor.
   void set_loss_scale(double scale) { loss_scale_ = static_cast<float>(scale); }
   // Step numbers count from 0; the index of the update is step + 1. Throws Interruption between two
@@ -65,8 +65,8 @@ class TrainingStep {
   StepResult run(const data::StepBatch& batch, int64_t step, double learning_rate);
   // The same for several steps of one rank, one after the other: the host looks at no result before
   // the last step has run. A step after one that is not finite runs as usual; no gradients are left
-  // in the session. Interruption only in the first step; after one in a later step there are results
-  // of the steps before it.
+  // in the session. Interruption only in the first step; one in a later step leaves the results of
+  // the steps before it.
   std::vector<StepResult> run_ahead(std::span<const StepAhead> steps);
   // The two halves of a step: the micro-batches, whose gradients stay in the session; and the
   // update, which completes the result and clears them. UserError, before anything is computed, for

@@ -34,7 +34,7 @@ struct StepMetrics {
   int64_t high_losses = 0;     // steps in a row, up to this one, with a high loss: step_watch.h
   double learning_rate = 0.0;  // of this step
   double gradient_norm = 0.0;  // before clipping
-  double loss_scale = 1.0;     // of this step (train/loss_scale.h)
+  double loss_scale = 1.0;     // of this step (watch/loss_scale.h)
   int64_t skipped_steps = 0;   // since the start of the run: not among the updates
   double tokens_per_second = 0.0;
   double sequences_per_second = 0.0;

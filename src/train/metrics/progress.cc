@@ -6,7 +6,7 @@
 #include <cmath>
 #include <ostream>
 
-#include "train/step_watch.h"
+#include "train/watch/step_watch.h"
 
 namespace cloze::train {
 namespace {

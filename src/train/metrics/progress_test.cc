@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "train/step_watch.h"
+#include "train/watch/step_watch.h"
 
 namespace cloze::train {
 namespace {

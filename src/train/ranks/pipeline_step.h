@@ -25,7 +25,7 @@ namespace cloze::train {
 
 class PipelineStep {
  public:
-  // `stages`: the ranks of one replica. `sessions` have this rank's graph and the first micro-batch.
+  // `stages`: the ranks of one replica. `sessions`: of this rank's graph; for the first micro-batch.
   // sums_each: the caller takes the gradients of each micro-batch from the session as soon as they
   // are known; otherwise they add up there. Stages and sessions outlive the step.
   PipelineStep(passes::PipelinePlan plan, PipelineSchedule schedule, comm::Communicator& stages,

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "formats/json.h"
-#include "train/loss_scale.h"
 #include "train/metrics/metrics.h"
-#include "train/step_watch.h"
+#include "train/watch/loss_scale.h"
+#include "train/watch/step_watch.h"
 
 namespace cloze::train {
 

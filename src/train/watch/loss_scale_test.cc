@@ -1,4 +1,4 @@
-#include "train/loss_scale.h"
+#include "train/watch/loss_scale.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "train/step_watch.h"
+#include "train/watch/step_watch.h"
 
 #include <algorithm>
 #include <array>
