@@ -17,7 +17,7 @@ LOADER.exec_module(check_all)
 
 PROGRAM = """#!/bin/sh
 case "$*" in
-  "train --help") echo " --instruction-set" ;;
+  "train --help-all") echo " --instruction-set" ;;
   *) echo "$*" ;;
 esac
 """

@@ -194,7 +194,7 @@ class RecordsTest(DataEffects, unittest.TestCase):
 
     def test_a_position_without_remask_is_noted(self):
         run = self.run_with("noted", {"pad_position_value": 40}, self.COMMAND)
-        self.assertIn("note: pad_position_value has no effect without remask", run.messages)
+        self.assertIn("note: --pad-position-value has no effect without --remask", run.messages)
 
 
 class TokensTest(DataEffects, unittest.TestCase):
@@ -314,7 +314,7 @@ class PackingTest(DataEffects, unittest.TestCase):
 
     def test_a_seed_without_packs_is_noted(self):
         run = self.run_with("noted", {"random_seed": 7}, self.COMMAND)
-        self.assertIn("note: random_seed has no effect without output_dir", run.messages)
+        self.assertIn("note: --random-seed has no effect without --output-dir", run.messages)
 
     def test_a_pack_is_longer_than_its_records(self):
         cloze(self.folder, "data", "convert", "--train-file=text.tfrecord", "--output-file=records.bin", "--binary",

@@ -38,7 +38,7 @@ def commands(text):
 
 @functools.cache
 def printed_help(command):
-    result = subprocess.run([PROGRAM, *command, "--help"], capture_output=True, text=True)
+    result = subprocess.run([PROGRAM, *command, "--help-all"], capture_output=True, text=True)
     return result.stdout if result.returncode == 0 else None
 
 

@@ -124,7 +124,7 @@ class SquadEffectsTest(OptionEffects, unittest.TestCase):
                                base={"predict_file": None}),
         "version_2_with_negative": Effect(
             "true", lambda run, base: (run.folder / "null_odds.json").exists() and
-            base.status == 2 and "add version_2_with_negative" in base.messages,
+            base.status == 2 and "add --version-2-with-negative" in base.messages,
             train_file="squad2.json", predict_file="squad2.json"),
         "doc_stride": Effect(2, lambda run, base: windows(run) > windows(base),
                              seq_length=24),
@@ -143,7 +143,7 @@ class SquadEffectsTest(OptionEffects, unittest.TestCase):
         for name, changes, why in (("unscored", {"do_training": "true"}, "scores no dev data"),
                                    ("untrained", {"do_evaluation": "true", **SCORE_ONLY}, "trains nothing")):
             run = self.run_with(name, {**changes, "evaluations_per_epoch": 2}, self.COMMAND)
-            self.assertIn(f"note: evaluations_per_epoch has no effect: this run {why}\n", run.messages)
+            self.assertIn(f"note: --evaluations-per-epoch has no effect: this run {why}\n", run.messages)
 
 
 class GlueEffectsTest(OptionEffects, unittest.TestCase):

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
-from option_effects import PROGRAM, commands_of, help_of
+from option_effects import PROGRAM, commands_of, help_of, options_in
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DUMP = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
@@ -134,6 +134,31 @@ class HelpExamplesTest(unittest.TestCase):
         self.assertGreater(len(commands), 30)
         self.assertEqual([command for command in commands if not example_of(command)], [])
         self.assertEqual(set(commands), set(RUNS))
+
+    def test_help_shows_what_people_use_and_help_all_the_rest(self):
+        for command in ("pretrain", "plan", "squad", "glue"):
+            shown, every = options_in(help_of(command)), options_in(help_of(command, "--help-all"))
+            with self.subTest(command):
+                self.assertTrue({"config", "num_train_steps", "save_path", "init_checkpoint"} <= shown)
+                self.assertLess(shown, every)
+                self.assertLess(len(shown), 42)
+                self.assertEqual(help_of(command).splitlines()[-1],
+                                 f"{len(every - shown)} more options: cloze {command} --help-all")
+        every = options_in(help_of("serve"))
+        self.assertGreater(len(every), 20)
+        self.assertEqual(every, options_in(help_of("serve", "--help-all")))
+
+    def test_devices_of_tests_are_not_offered(self):
+        for command in ("pretrain", "serve", "latency"):
+            with self.subTest(command):
+                text = help_of(command, "--help-all")
+                self.assertRegex(text, r"--device +Device that computes \{cpu\} \[cpu\]")
+                self.assertNotRegex(text, r"\b(walled|reference|null)\b")
+        wrong = subprocess.run([PROGRAM, "plan", "--device", "cuda"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(wrong.stderr, 'cloze: --device is "cuda"; choose one of cpu\n')
+        walled = subprocess.run([PROGRAM, "plan", "--device", "walled", "--config", "bert_tiny"], capture_output=True,
+                                text=True, timeout=60)
+        self.assertEqual(walled.returncode, 0, walled.stderr)
 
     def test_every_example_works(self):
         path = f"{PROGRAM.parent}:{os.environ['PATH']}"

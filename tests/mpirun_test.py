@@ -279,18 +279,18 @@ class MpirunTest(unittest.TestCase):
         steps = [word for word in STEPS if word != "--generated-data"]
         result = self.run_command(mpirun(2, "pretrain", *MODEL, *steps, "--input-file=-", "--save-path=run",
                                          "--num-train-steps=2"), status=2)
-        self.assertEqual(result.stderr.count("input_file is standard input"), 1, result.stderr)
+        self.assertEqual(result.stderr.count("--input-file is standard input"), 1, result.stderr)
 
     def test_what_does_not_fit_is_said_once(self):
         words = [*RUN, "--num-train-steps=2", "--save-path=run"]
-        for more, message in ((["--replicas=4"], "replicas is 4, but mpirun started 2 processes; give --replicas 2 "
+        for more, message in ((["--replicas=4"], "--replicas is 4, but mpirun started 2 processes; give --replicas 2 "
                                "--global-batch-size"),
                               (["--pipeline-stages=3"], "makes 3 processes a replica, but mpirun started 2"),
-                              (["--pipeline-stages=5"], "pipeline_stages is 5, but 2 layers"),
+                              (["--pipeline-stages=5"], "--pipeline-stages is 5, but 2 layers"),
                               (["--pipeline-stages=2", "--replicas=2"],
-                               "replicas is 2 with 2 stages each, but mpirun started 2 processes"),
+                               "--replicas is 2 with 2 stages each, but mpirun started 2 processes"),
                               (["--pipeline-schedule=Other"], "Grouped, Interleaved, Sequential"),
-                              (["--eager"], "eager runs in one process"),
+                              (["--eager"], "--eager runs in one process"),
                               (["--restore-dir=none"], "none"), (["--seed=1", "--seed=2"], "seed")):
             with self.subTest(message):
                 result = self.run_command(mpirun(2, *words, *more), status=2)

@@ -46,7 +46,7 @@ def rows(heading):
 
 
 def known_options(*subcommand):
-    text = subprocess.run([PROGRAM, *subcommand, "--help"], check=True, capture_output=True,
+    text = subprocess.run([PROGRAM, *subcommand, "--help-all"], check=True, capture_output=True,
                           text=True, timeout=60).stdout
     return set(re.findall(r"--[a-z0-9-]+", text))
 

@@ -149,7 +149,8 @@ TEST_P(RuntimeTest, SurvivesNumbersThatCannotBe) {
     }
   }
   EXPECT_EQ(cloze_client_open(model_, 100000), nullptr);
-  EXPECT_STREQ(cloze_last_error(), "threads is 100000; choose 1 to 1024, or 0 for all processors");
+  EXPECT_STREQ(cloze_last_error(),
+               "`threads` is 100000; choose 1 to 1024, or 0 for all processors");
 }
 
 TEST_P(RuntimeTest, TheExampleRuns) {

@@ -50,7 +50,7 @@ void check_values(const ConversionOptions& options) {
                      options.output_dir.string());
   }
   if (options.precision && *options.precision != 16 && *options.precision != 32) {
-    throw_user_error("precision is {}; choose 16 or 32", *options.precision);
+    throw_user_error("`precision` is {}; choose 16 or 32", *options.precision);
   }
   if (options.vocab_size && (*options.vocab_size < 1 || *options.vocab_size > kMaxVocabulary)) {
     throw_user_error("vocab_size is {}; choose 1 to {}", *options.vocab_size, kMaxVocabulary);

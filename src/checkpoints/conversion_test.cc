@@ -381,7 +381,7 @@ TEST_F(CheckpointConversionTest, WrongOptionsAreRefused) {
             std::string::npos);
   asked = options("google2hf", kFixtures / "google", "o");
   asked.precision = 8;
-  EXPECT_EQ(refusal(asked), "precision is 8; choose 16 or 32");
+  EXPECT_EQ(refusal(asked), "`precision` is 8; choose 16 or 32");
   asked = options("google2hf", kFixtures / "google", "o");
   asked.vocab_size = 0;
   EXPECT_EQ(refusal(asked), "vocab_size is 0; choose 1 to 10000000");

@@ -77,7 +77,7 @@ TEST(Convert, SaysWhatItCannotDo) {
   const CommandResult google =
       run_command({"convert", "hf2google", "/no/such/model", "--max-shard-size", "1GB"});
   EXPECT_EQ(google.error,
-            "cloze: max_shard_size is for Hugging Face's files; leave it out, or choose hf2hf\n");
+            "cloze: --max-shard-size is for Hugging Face's files; leave it out, or choose hf2hf\n");
 }
 
 }  // namespace

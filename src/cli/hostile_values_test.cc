@@ -29,7 +29,7 @@ struct Help {
 
 Help help_of(const Words& command) {
   Help help;
-  std::istringstream lines(run_command(joined(command, {"--help"})).out);
+  std::istringstream lines(run_command(joined(command, {"--help-all"})).out);
   bool lists_commands = false;
   for (std::string line; std::getline(lines, line);) {
     if (line.ends_with(':')) lists_commands = line == "Subcommands:";
@@ -81,26 +81,20 @@ class HostileValues : public platform::OwnFolderTest {
 };
 
 // They may be below 0, or say what they may be when it is known what they are about.
-const std::set<std::string> kMayBeNegative = {"null_score_diff_threshold",
-                                              "na_prob_thresh",
-                                              "max_samples",
-                                              "pad_position_value",
-                                              "dev_questions",
-                                              "held_out_sentences",
-                                              "train_questions",
-                                              "limit_alphabet",
-                                              "min_frequency",
-                                              "size"};
-
-std::string name_of_flag(const std::string& flag) {
-  std::string name = flag.substr(2);
-  std::ranges::replace(name, '-', '_');
-  return name;
-}
+const std::set<std::string> kMayBeNegative = {"--null-score-diff-threshold",
+                                              "--na-prob-thresh",
+                                              "--max-samples",
+                                              "--pad-position-value",
+                                              "--dev-questions",
+                                              "--held-out-sentences",
+                                              "--train-questions",
+                                              "--limit-alphabet",
+                                              "--min-frequency",
+                                              "--size"};
 
 // By what an option says of "x". Texts may be any value, so there is none for them.
-Words hostile_to(const std::string& name, const std::string& refusal) {
-  if (refusal.find(name + " is ") == std::string::npos) return {};
+Words hostile_to(const std::string& option, const std::string& refusal) {
+  if (refusal.find(option + " is ") == std::string::npos) return {};
   const auto says = [&](const char* text) { return refusal.find(text) != std::string::npos; };
   if (says("it must be true or false")) return {"x", "nan", "2", "-1", "1e-46"};
   if (says("choose one of")) return {"x", "nan", "-1", "1e400"};
@@ -109,7 +103,7 @@ Words hostile_to(const std::string& name, const std::string& refusal) {
   if (!is_number) return {};
   Words values = {"x", "nan", "inf", "-inf", "1e400", "-1e400", "1e39", "1e-46", "5e-324", "0x10"};
   if (is_whole) values = joined(values, {"1.5", "18446744073709551616", "-9223372036854775809"});
-  if (!kMayBeNegative.contains(name)) values.push_back("-1");
+  if (!kMayBeNegative.contains(option)) values.push_back("-1");
   return values;
 }
 
@@ -121,15 +115,14 @@ TEST_F(HostileValues, AreToldByEachOptionOfEachCommand) {
   int told = 0;
   for (const Command& command : commands) {
     for (const std::string& option : command.help.options) {
-      if (option == "--help" || option == "--config") continue;
+      if (option == "--help-all" || option == "--config") continue;
       const std::string refusal = run(command, option, "x").error;
       if (!seen.insert(option + refusal).second) continue;
-      const std::string name = name_of_flag(option);
-      for (const std::string& value : hostile_to(name, refusal)) {
+      for (const std::string& value : hostile_to(option, refusal)) {
         const CommandResult result = run(command, option, value);
-        EXPECT_EQ(result.status, ExitCode::kUsage) << name << " " << value << result.error;
-        EXPECT_NE(result.error.find(name + " is "), std::string::npos)
-            << command.words.front() << " " << name << " " << value << ": " << result.error;
+        EXPECT_EQ(result.status, ExitCode::kUsage) << option << " " << value << result.error;
+        EXPECT_NE(result.error.find(option + " is "), std::string::npos)
+            << command.words.front() << " " << option << " " << value << ": " << result.error;
         ++told;
       }
     }

@@ -20,6 +20,7 @@
 #include "cli/options/arguments.h"
 #include "cli/options/command_texts.h"
 #include "cli/options/help_formatter.h"
+#include "cli/options/spelling.h"
 #include "cli/say.h"
 #include "cli/training/ranks.h"
 #include "cli/version.h"
@@ -60,6 +61,7 @@ void add_commands(Subcommand program, std::vector<std::string> launched) {
 
 constexpr const char* kCompletion = "--completion";
 constexpr const char* kManual = "--manual";
+constexpr const char* kHelpAll = "--help-all";
 
 // Options of the program itself: each prints a text and ends.
 void add_texts(CLI::App& program) {
@@ -76,7 +78,8 @@ void add_texts(CLI::App& program) {
 
 // These texts tell of every command's options.
 bool needs_all_options(const std::vector<std::string>& words) {
-  return !words.empty() && (words.front() == kCompletion || words.front() == kManual);
+  return !words.empty() &&
+         (words.front() == kCompletion || words.front() == kManual || words.front() == kHelpAll);
 }
 
 // "cloze data records", of the command that was named.
@@ -101,7 +104,7 @@ void parse(CLI::App& program, std::vector<std::string> words) {
   } catch (const CLI::Success& text) {  // --help, --version
     program.exit(text);
   } catch (const CLI::ParseError& error) {
-    throw_user_error("{}; {} --help lists all", what_is_wrong(error), command_of(program));
+    throw_user_error("{}; {} --help-all lists all", what_is_wrong(error), command_of(program));
   }
 }
 
@@ -113,7 +116,7 @@ void check_launched(CLI::App& program, const std::vector<std::string>& launched)
 
 int failed(const std::string& message, ExitCode code) {
   say("cloze: {}\n", message);
-  end_all_ranks(message, code);
+  end_all_ranks(spelled(message), code);
   return static_cast<int>(code);
 }
 
@@ -124,11 +127,14 @@ void flush_standard_output() {
   throw_environment_error("standard output cannot be written to; is it full or closed?");
 }
 
-int run_program(int argc, const char* const* argv) {
+namespace {
+
+int run(int argc, const char* const* argv) {
   platform::ignore_file_size_signal();
   CLI::App program("Trains BERT and GroupBERT, from plain text to a served model", "cloze");
   program.require_subcommand(1);
   program.formatter(std::make_shared<HelpFormatter>());  // of every command
+  program.set_help_all_flag(kHelpAll, "Print this help with all options and exit");
   program.footer(
       "cloze pretrain --config bert_tiny --input-file 'text/*.txt' --vocab-file vocab.txt "
       "--save-path run");
@@ -149,6 +155,14 @@ int run_program(int argc, const char* const* argv) {
     return failed(message_of(error), exit_code_of(error));
   }
   return static_cast<int>(ExitCode::kSuccess);
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv) {
+  const int code = run(argc, argv);
+  set_spelling({});  // the command is gone
+  return code;
 }
 
 }  // namespace cloze::cli

@@ -122,7 +122,7 @@ TEST(Program, EveryCommandThatComputesNamesTheInstructionSetsThereAre) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(status_of(arguments), ExitCode::kUsage) << command;
     const std::string text = testing::internal::GetCapturedStderr();
-    EXPECT_NE(text.find("instruction_set is \"avx9\"; choose one of auto, avx2, avx512, "
+    EXPECT_NE(text.find("--instruction-set is \"avx9\"; choose one of auto, avx2, avx512, "
                         "avx512_bf16, amx"),
               std::string::npos)
         << command << ": " << text;
@@ -133,16 +133,17 @@ TEST(Program, EveryCommandThatComputesNamesTheInstructionSetsThereAre) {
 TEST(Program, ValuesThatAreWrongAreNamedWithTheirOptionAndWhatIsRight) {
   const std::vector<std::pair<std::vector<std::string>, const char*>> mistakes = {
       {{"data", "packing", "--algorithm", "best"},
-       "algorithm is \"best\"; choose one of spfhp, lpfhp, nnlshp"},
-      {{"latency", "--batch-size", "0"}, "batch_size is 0; it must be at least 1"},
-      {{"latency", "--batch-size=many"}, "batch_size is \"many\"; it must be a whole number"},
+       "--algorithm is \"best\"; choose one of spfhp, lpfhp, nnlshp"},
+      {{"latency", "--batch-size", "0"}, "--batch-size is 0; it must be at least 1"},
+      {{"latency", "--batch-size=many"}, "--batch-size is \"many\"; it must be a whole number"},
       {{"data", "packing", "lengths.txt"},
        "argument \"lengths.txt\" is not understood; options begin with --"},
       {{"tokenize", "--vocab-file", "x", "--cased=maybe"},
-       "cased is \"maybe\"; it must be true or false"},
-      {{"data", "records"}, "cloze: --input-file is required; cloze data records --help lists all"},
+       "--cased is \"maybe\"; it must be true or false"},
+      {{"data", "records"},
+       "cloze: --input-file is required; cloze data records --help-all lists all"},
       {{"data", "records", "--input-file"},
-       "cloze: --input-file has no value; cloze data records --help lists all"}};
+       "cloze: --input-file has no value; cloze data records --help-all lists all"}};
   for (const auto& [arguments, message] : mistakes) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(status_of(arguments), ExitCode::kUsage) << message;

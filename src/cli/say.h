@@ -1,4 +1,5 @@
-// What a command says besides its output, on standard error.
+// What a command says besides its output, on standard error; options are named as the user gave
+// them (cli/options/spelling.h).
 #pragma once
 
 #include <fmt/format.h>
@@ -6,13 +7,15 @@
 #include <cstdio>
 #include <utility>
 
+#include "cli/options/spelling.h"
+
 namespace cloze::cli {
 
 // A message that cannot be written, to a disk that is full or a pipe that is closed, is lost; the
 // work goes on.
 template <typename... Values>
 void say(fmt::format_string<Values...> format, Values&&... values) {
-  std::fputs(fmt::format(format, std::forward<Values>(values)...).c_str(), stderr);
+  std::fputs(spelled(fmt::format(format, std::forward<Values>(values)...)).c_str(), stderr);
 }
 
 }  // namespace cloze::cli

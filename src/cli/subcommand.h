@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/options/option_table.h"
+#include "cli/options/spelling.h"
 
 namespace cloze::cli {
 
@@ -44,6 +45,7 @@ class Subcommand {
     const auto command = std::make_shared<Command>();
     add_options(command->table, command->options);
     set_action(app, command->table, [command, run] {
+      set_spelling([command](std::string_view name) { return command->table.spelled(name); });
       command->table.resolve();
       if constexpr (std::invocable<Run, Options&, OptionTable&>) {
         run(command->options, command->table);

@@ -18,15 +18,24 @@ namespace {
 struct DeviceRow {
   std::string_view name;
   backend::Device& (*device)();
+  bool is_for_tests = true;
 };
 
 constexpr std::array kTable{
-    DeviceRow{"cpu", backend::cpu::device},
+    DeviceRow{"cpu", backend::cpu::device, false},
     DeviceRow{"reference", backend::reference::device},
     DeviceRow{"walled", backend::walled::device},
     DeviceRow{"late", backend::late::device},
     DeviceRow{"null", backend::null::device},
 };
+
+std::vector<std::string> names_of(bool are_for_tests) {
+  std::vector<std::string> names;
+  for (const DeviceRow& row : kTable) {
+    if (row.is_for_tests == are_for_tests) names.emplace_back(row.name);
+  }
+  return names;
+}
 
 }  // namespace
 
@@ -38,10 +47,8 @@ backend::Device& device_named(std::string_view name) {
   return found->device();
 }
 
-std::vector<std::string> device_names() {
-  std::vector<std::string> names;
-  for (const DeviceRow& row : kTable) names.emplace_back(row.name);
-  return names;
-}
+std::vector<std::string> device_names() { return names_of(false); }
+
+std::vector<std::string> test_device_names() { return names_of(true); }
 
 }  // namespace cloze::engine

@@ -9,10 +9,12 @@
 
 namespace cloze::engine {
 
-// UserError for a name that is not among device_names().
+// UserError for a name that is neither among device_names() nor among test_device_names().
 backend::Device& device_named(std::string_view name);
 
-// "cpu" first; then those for tests and for planning: "reference", "walled", "late", "null".
+// What users are offered: "cpu".
 std::vector<std::string> device_names();
+// For tests and for planning: "reference", "walled", "late", "null".
+std::vector<std::string> test_device_names();
 
 }  // namespace cloze::engine

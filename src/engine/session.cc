@@ -15,7 +15,7 @@ using graph::VariableRole;
 int resolved_threads(int64_t num_threads) {
   using platform::kMostThreads;
   if (num_threads < 0 || num_threads > kMostThreads) {
-    throw_user_error("threads is {}; choose 1 to {}, or 0 for all processors", num_threads,
+    throw_user_error("`threads` is {}; choose 1 to {}, or 0 for all processors", num_threads,
                      kMostThreads);
   }
   if (num_threads > 0) return static_cast<int>(num_threads);

@@ -56,7 +56,7 @@ void NetworkRates::require(int64_t ranks) const {
   }
   if (ranks % ranks_per_host != 0) {
     throw_user_error(
-        "{} has {} ranks per host, which does not divide the plan's {} ranks; change replicas or "
+        "{} has {} ranks per host, which does not divide the plan's {} ranks; change `replicas` or "
         "pipeline_stages",
         network, ranks_per_host, ranks);
   }

@@ -37,7 +37,7 @@ void StepModel::require() const {
     throw_user_error(
         "replicated_tensor_sharding divides the {} parameters of a stage of {} layers, and there "
         "are "
-        "{} replicas; lower replicas or pipeline_stages",
+        "{} replicas; lower `replicas` or pipeline_stages",
         costs.gradients.size(), costs.layers, layout.replicas);
   }
   const int64_t host = network.ranks_per_host, stages_of_replica = layout.stages;

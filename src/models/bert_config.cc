@@ -40,7 +40,7 @@ void check_plain(const BertConfig& config) {
     if (field.kind != FieldKind::kVariant) continue;
     const std::string value = field_text(config, field);
     if (value == field_text(plain, field)) continue;
-    throw_user_error("{} is {}, but groupbert is false; set groupbert true or leave it out",
+    throw_user_error("{} is {}, but `groupbert` is false; set `groupbert` true or leave it out",
                      field.name, value);
   }
 }

@@ -111,9 +111,9 @@ TEST(Bert, RefusesWhatDoesNotFit) {
   }
   config.layer_norm_eps = 1e-12;
   config.groupbert_conv_bias = true;
-  EXPECT_EQ(
-      refusal(config),
-      "groupbert_conv_bias is true, but groupbert is false; set groupbert true or leave it out");
+  EXPECT_EQ(refusal(config),
+            "groupbert_conv_bias is true, but `groupbert` is false; set `groupbert` true or leave "
+            "it out");
   config.groupbert = true;
   EXPECT_EQ(refusal(config), "");
   config.groupbert_conv_kernel_size = 6;

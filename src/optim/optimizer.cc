@@ -184,7 +184,7 @@ const Optimizer& optimizer_named(std::string_view name) {
   const auto found = std::ranges::find_if(
       table(), [&](const Optimizer& row) { return row.name == name || row.alias == name; });
   if (name.empty() || found == table().end()) {
-    throw_user_error("optimizer {} is not known; choose {}", name,
+    throw_user_error("`optimizer` {} is not known; choose {}", name,
                      fmt::join(optimizer_names(), ", "));
   }
   return *found;

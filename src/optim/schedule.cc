@@ -201,7 +201,7 @@ double warmup_steps(const Schedule& schedule, double warmup, int64_t total_steps
     return schedule.rounds_warmup_up ? std::ceil(steps) : std::floor(steps);
   }
   if (warmup >= 1.0 && warmup == std::floor(warmup) && warmup < 0x1p53) return warmup;
-  throw_user_error("warmup is {}; give a whole number of steps or a share of all steps in [0, 1)",
+  throw_user_error("`warmup` is {}; give a whole number of steps or a share of all steps in [0, 1)",
                    warmup);
 }
 

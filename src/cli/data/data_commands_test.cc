@@ -328,7 +328,7 @@ TEST_F(DataCommandsTest, InputThatIsNoTextIsRefused) {
   const CommandResult share =
       run_with_vocabulary({"data", "tokens", "--input-file", path("latin1"), "--output-dir",
                            path("store"), "--max-invalid-utf8", "101"});
-  EXPECT_NE(share.error.find("command line: max_invalid_utf8 is 101; it must be from 0 to 100"),
+  EXPECT_NE(share.error.find("--max-invalid-utf8 is 101; it must be from 0 to 100"),
             std::string::npos)
       << share.error;
 }

@@ -61,7 +61,7 @@ void print_counts(const data::RecordCounts& counts, const Options& options, doub
 void run(Options& options, OptionTable& table) {
   data::RecordOptions& records = options.records;
   if (!records.layout.remask && table.is_asked_for("pad_position_value")) {
-    say("note: pad_position_value has no effect without remask\n");
+    say("note: pad_position_value has no effect without `remask`\n");
   }
   records.input.files = platform::expand_paths(options.input_files);
   auto inputs = platform::expand_paths_with_folders(options.input_files);

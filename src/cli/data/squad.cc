@@ -53,7 +53,7 @@ void run(Options& options, OptionTable& table) {
                                  .outputs = {options.output_file}});
   const bool is_google = options.features.style == tasks::SquadStyle::kGoogle;
   if (!is_google && table.is_asked_for("max_query_length")) {
-    say("note: max_query_length has no effect with style hf\n");
+    say("note: max_query_length has no effect with `style` hf\n");
   }
   const text::Tokenizer tokenizer = make_tokenizer(options.tokenizer, is_google ? "google" : "hf");
   const tasks::SquadData data = tasks::read_squad(options.input_file);

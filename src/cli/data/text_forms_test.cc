@@ -221,7 +221,7 @@ TEST_F(TextForms, OptionsOfJsonLinesAreNotIgnoredInSilence) {
   ASSERT_EQ(built.status, ExitCode::kSuccess) << built.error;
   for (const char* option : {"json_key", "skip_bad_lines"}) {
     EXPECT_NE(built.error.find(
-                  fmt::format("note: {} has no effect: no input_file is JSON Lines\n", option)),
+                  fmt::format("note: {} has no effect: no --input-file is JSON Lines\n", option)),
               std::string::npos)
         << built.error;
   }

@@ -131,7 +131,8 @@ TEST(ServeOptions, TimesAndConnectionsHaveALargestValue) {
     const CommandResult result = run_command(
         {"serve", "--init-checkpoint", "/no/such/model", flag_name(name), "10000000000000"});
     EXPECT_EQ(result.status, ExitCode::kUsage);
-    EXPECT_NE(result.error.find(name + " is 10000000000000; " + wanted), std::string::npos)
+    EXPECT_NE(result.error.find(flag_name(name) + " is 10000000000000; " + wanted),
+              std::string::npos)
         << result.error;
   }
 }

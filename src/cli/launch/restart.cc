@@ -58,7 +58,7 @@ std::filesystem::path save_path_of(const std::vector<std::string>& command) {
   const std::string restored = take_option(words, "restore_dir", false);
   if (!restored.empty()) return train::run_folder_of(restored);
   throw_user_error(
-      "elastic resumes from checkpoints, but the command does not say where they are; add "
+      "`elastic` resumes from checkpoints, but the command does not say where they are; add "
       "--save-path FOLDER to it");
 }
 

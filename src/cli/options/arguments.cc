@@ -84,7 +84,7 @@ void check_options(const CLI::App& command, const std::vector<std::string>& word
       const std::string hint = nearest_hint(name, option_names(command));
       throw_user_error(
           "unknown option {}{}", name,
-          hint.empty() ? fmt::format("; {} --help lists all", full_name(command)) : hint);
+          hint.empty() ? fmt::format("; {} --help-all lists all", full_name(command)) : hint);
     }
     const Occurrence here = occurrence_of(*option, words, i);
     i += here.more_words;

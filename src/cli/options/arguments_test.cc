@@ -56,7 +56,7 @@ TEST_F(CheckWords, UnknownOptionsAreNamedWithTheNearest) {
   EXPECT_EQ(refusal({"data", "records", "--imput-file", "a"}),
             "unknown option --imput-file; did you mean --input-file?");
   EXPECT_EQ(refusal({"data", "records", "--zzzzzzzz=3"}),
-            "unknown option --zzzzzzzz; cloze data records --help lists all");
+            "unknown option --zzzzzzzz; cloze data records --help-all lists all");
 }
 
 TEST_F(CheckWords, AnOptionGivenTwiceNamesBothValues) {

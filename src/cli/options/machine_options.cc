@@ -6,21 +6,17 @@
 namespace cloze::cli {
 
 Option device_option(std::string& device) {
-  return {
-      "device",
-      &device,
-      "Device that computes: cpu; for tests reference (scalar kernels), walled (the host may not "
-      "touch its memory) and null (computes nothing)",
-      {.choices = engine::device_names()}};
+  return {"device",
+          &device,
+          "Device that computes",
+          {.choices = engine::device_names(), .choices_of_tests = engine::test_device_names()}};
 }
 
 Option instruction_set_option(std::string& instruction_set) {
   std::vector<std::string> choices = engine::all_instruction_sets();
   choices.insert(choices.begin(), kAnyInstructionSet);
-  return {"instruction_set",
-          &instruction_set,
-          "Highest instruction set to use",
-          {.choices = choices}};
+  return {
+      "instruction_set", &instruction_set, "Highest instruction set to use", {.choices = choices}};
 }
 
 void limit_instruction_set(const std::string& instruction_set) {

@@ -46,7 +46,9 @@ Json schema_of(const Option& option, const Json& default_value) {
   Json schema = {{"description", option.help}};
   schema["type"] =
       with_null(std::visit([](const auto& target) { return type_of(target); }, option.target));
-  if (!rules.choices.empty()) schema["enum"] = choices_of(rules.choices);
+  std::vector<std::string> choices = rules.choices;
+  choices.insert(choices.end(), rules.choices_of_tests.begin(), rules.choices_of_tests.end());
+  if (!choices.empty()) schema["enum"] = choices_of(choices);
   if (rules.minimum) schema["minimum"] = *rules.minimum;
   if (rules.maximum) schema["maximum"] = *rules.maximum;
   if (!default_value.is_null()) schema["default"] = default_value;
@@ -57,13 +59,13 @@ Json schema_of(const Option& option, const Json& default_value) {
 
 Json OptionTable::schema() const {
   Json properties = Json::object();
-  for (const Entry& entry : entries_) {
+  for (const OptionEntry& entry : entries_) {
     properties[entry.option.name] = schema_of(entry.option, entry.default_value);
   }
-  for (const auto& [alias, flag] : aliases_) {
+  for (const auto& [alias, flag] : foreign_.aliases) {
     properties[alias.name] = {{"description", "Hugging Face's name of " + alias.option}};
   }
-  for (const auto& [option, flag] : foreign_) {
+  for (const auto& [option, flag] : foreign_.options) {
     properties[option.name] = {
         {"description", (option.is_refused ? "Not here: " : "No effect here: ") + option.reason},
         {"deprecated", true}};

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "cli/options/stored_options.h"
 #include "formats/json.h"
 #include "platform/files/atomic_file.h"
 
@@ -189,7 +190,7 @@ TEST_F(OptionTableTest, UnknownKeysNameTheNearest) {
   EXPECT_EQ(refusal({}, R"({"micro_batchsize": 8})"),
             "FILE: unknown key \"micro_batchsize\"; did you mean micro_batch_size?");
   EXPECT_EQ(refusal({}, R"({"zzzzzzzz": 8})"),
-            "FILE: unknown key \"zzzzzzzz\"; train --help lists all");
+            "FILE: unknown key \"zzzzzzzz\"; --help-all lists all");
 }
 
 TEST_F(OptionTableTest, ArgumentsWithoutAFlagAreRefused) {
@@ -204,16 +205,13 @@ TEST_F(OptionTableTest, WrongKindsNameOptionValueAndSource) {
 
 TEST_F(OptionTableTest, WrongValuesOnTheCommandLine) {
   EXPECT_EQ(refusal({"--micro-batch-size", "many"}),
-            "command line: micro_batch_size is \"many\"; it must be a whole number");
-  EXPECT_EQ(refusal({"--warmup", "-1"}), "command line: warmup is -1; it must be at least 0");
-  EXPECT_EQ(refusal({"--optimizer", "sgd"}),
-            "command line: optimizer is \"sgd\"; choose one of lamb, adamw");
-  EXPECT_EQ(refusal({"--use-bias", "maybe"}),
-            "command line: use_bias is \"maybe\"; it must be true or false");
+            "--micro-batch-size is \"many\"; it must be a whole number");
+  EXPECT_EQ(refusal({"--warmup", "-1"}), "--warmup is -1; it must be at least 0");
+  EXPECT_EQ(refusal({"--optimizer", "sgd"}), "--optimizer is \"sgd\"; choose one of lamb, adamw");
+  EXPECT_EQ(refusal({"--use-bias", "maybe"}), "--use-bias is \"maybe\"; it must be true or false");
   EXPECT_EQ(refusal({"--lr-power", "1,x"}),
-            "command line: lr_power is [1,\"x\"]; it must be a number or a list of numbers");
-  EXPECT_EQ(refusal({"--epochs", "1001"}),
-            "command line: epochs is 1001; it must be from 0 to 1000");
+            "--lr-power is [1,\"x\"]; it must be a number or a list of numbers");
+  EXPECT_EQ(refusal({"--epochs", "1001"}), "--epochs is 1001; it must be from 0 to 1000");
 }
 
 TEST_F(OptionTableTest, BrokenFilesNameTheLine) {
@@ -231,7 +229,7 @@ TEST_F(OptionTableTest, ForeignOptionsLeaveOneNotePerReason) {
       table_.notes(),
       (std::vector<std::string>{
           path_ + ": pipeline_stages, device_mapping have no effect: one device holds the model",
-          "command line: device_mapping has no effect: one device holds the model"}));
+          "--device-mapping has no effect: one device holds the model"}));
 }
 
 TEST_F(OptionTableTest, AForeignOptionThatDisagreesLeavesANote) {
@@ -241,7 +239,7 @@ TEST_F(OptionTableTest, AForeignOptionThatDisagreesLeavesANote) {
 }
 
 TEST_F(OptionTableTest, SomeForeignOptionsAreRefused) {
-  EXPECT_EQ(refusal({"--groupbert"}), "command line: groupbert is true; only BERT is there");
+  EXPECT_EQ(refusal({"--groupbert"}), "--groupbert is true; only BERT is there");
 }
 
 // For a resumed run: its values override defaults; options that are given stay and are reported.
@@ -249,17 +247,17 @@ TEST_F(OptionTableTest, WhatIsNotGivenIsTakenFromTheRun) {
   epochs_ = 3.0;
   resolve({"--micro-batch-size", "16", "--optimizer", "lamb"}, R"({"warmup": 200})");
   const auto changes =
-      table_.take_run({.path = "run.json",
-                       .values = {{"micro_batch_size", 8},
-                                  {"warmup", 100.0},
-                                  {"use_debiasing", true},
-                                  {"use_bias", true},
-                                  {"optimizer", "lamb"},
-                                  {"epochs", nullptr},
-                                  {"of_another_version", 1}},
-                       .origins = {{"use_bias", "default"}, {"use_debiasing", "command line"}}});
-  EXPECT_EQ(changes,
-            (std::vector<std::string>{"micro_batch_size 16 (was 8)", "warmup 200.0 (was 100.0)"}));
+      take_run(table_, {.path = "run.json",
+                        .values = {{"micro_batch_size", 8},
+                                   {"warmup", 100.0},
+                                   {"use_debiasing", true},
+                                   {"use_bias", true},
+                                   {"optimizer", "lamb"},
+                                   {"epochs", nullptr},
+                                   {"of_another_version", 1}},
+                        .origins = {{"use_bias", "default"}, {"use_debiasing", "command line"}}});
+  EXPECT_EQ(changes, (std::vector<std::string>{"--micro-batch-size 16 (was 8)",
+                                               "warmup 200.0 (was 100.0)"}));
   EXPECT_EQ(micro_batch_size_, 16);
   EXPECT_TRUE(use_debiasing_);
   EXPECT_FALSE(epochs_.has_value());
@@ -273,8 +271,8 @@ TEST_F(OptionTableTest, WhatIsNotGivenIsTakenFromTheRun) {
 
 TEST_F(OptionTableTest, AnEmptyFlagTakesANumberOfTheRunAway) {
   resolve({"--epochs", ""});
-  const auto changes = table_.take_run({.path = "run.json", .values = {{"epochs", 3.0}}});
-  EXPECT_EQ(changes, std::vector<std::string>{"epochs null (was 3.0)"});
+  const auto changes = take_run(table_, {.path = "run.json", .values = {{"epochs", 3.0}}});
+  EXPECT_EQ(changes, std::vector<std::string>{"--epochs null (was 3.0)"});
   EXPECT_FALSE(epochs_.has_value());
   EXPECT_FALSE(table_.is_asked_for("epochs"));
 }

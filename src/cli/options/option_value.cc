@@ -24,7 +24,8 @@ struct Context {
   const std::string& source;
 
   [[noreturn]] void refuse(const std::string& wanted) const {
-    throw_user_error("{}: {} is {}; {}", source, option.name, formats::json_line(value), wanted);
+    throw_user_error("{} is {}; {}", place_of(option.name, source), formats::json_line(value),
+                     wanted);
   }
 };
 
@@ -114,7 +115,10 @@ void store(const Context& context, std::string& target) {
   }
   const std::vector<std::string>& choices = context.option.rules.choices;
   const std::string& hint = context.option.rules.hint;
-  if (!choices.empty() && std::find(choices.begin(), choices.end(), target) == choices.end()) {
+  const auto has = [&](const auto& texts) {
+    return std::ranges::find(texts, target) != texts.end();
+  };
+  if (!choices.empty() && !has(choices) && !has(context.option.rules.choices_of_tests)) {
     context.refuse(fmt::format("choose one of {}{}{}", fmt::join(choices, ", "),
                                hint.empty() ? "" : ": ", hint));
   }
@@ -277,6 +281,10 @@ void set_option(const Option& option, const Json& value, const std::string& sour
         }
       },
       option.target);
+}
+
+std::string place_of(std::string_view name, const std::string& source) {
+  return source == kCommandLineOrigin ? flag_name(name) : fmt::format("{}: {}", source, name);
 }
 
 void clear_option(const Option& option) {

@@ -10,9 +10,12 @@
 
 namespace cloze::cli {
 
-// Stores the value. null leaves the default. `source` begins the message of the UserError: a file's
-// path or "command line".
+// Stores the value. null leaves the default. `source` is a file's path or kCommandLineOrigin: the
+// message of the UserError begins with it.
 void set_option(const Option& option, const formats::Json& value, const std::string& source);
+
+// How the message about a value begins: "FILE: seed", or "--seed" on the command line.
+std::string place_of(std::string_view name, const std::string& source);
 
 // Resets a target that can be without a value to none.
 void clear_option(const Option& option);

@@ -42,9 +42,9 @@ class Plans {
   if (!options.training.step.recompute) {
     advice = fmt::format("--recompute takes {:.1f} MiB", mebibytes(plans.bytes(1, true)));
   }
-  throw_user_error("fit is {}, but micro-batches of one sequence of {} tokens take {:.1f} MiB; {}",
-                   memory, options.seq_length,
-                   mebibytes(plans.bytes(1, options.training.step.recompute)), advice);
+  throw_user_error(
+      "`fit` is {}, but micro-batches of one sequence of {} tokens take {:.1f} MiB; {}", memory,
+      options.seq_length, mebibytes(plans.bytes(1, options.training.step.recompute)), advice);
 }
 
 }  // namespace
@@ -54,7 +54,8 @@ std::string fit_micro_batch(PretrainOptions& options, const std::string& memory,
   const std::optional<int64_t> limit = byte_size(memory);
   if (!limit) {
     throw_user_error(
-        "fit is {}; give a number with KiB, MiB, GiB, TiB, KB, MB, GB or TB, such as 8GiB", memory);
+        "`fit` is {}; give a number with KiB, MiB, GiB, TiB, KB, MB, GB or TB, such as 8GiB",
+        memory);
   }
   const bool recompute = options.training.step.recompute;
   const int64_t sequences_per_step = batch_plan(options).sequences_per_step;

@@ -70,7 +70,8 @@ TEST(Fit, SaysWhatOneSequenceTakes) {
     FAIL();
   } catch (const UserError& error) {
     const std::string text = error.what();
-    EXPECT_EQ(text.find("fit is 1KiB, but micro-batches of one sequence of 128 tokens take "), 0u);
+    EXPECT_EQ(text.find("`fit` is 1KiB, but micro-batches of one sequence of 128 tokens take "),
+              0u);
     EXPECT_NE(text.find("--recompute takes "), std::string::npos) << text;
   }
 }

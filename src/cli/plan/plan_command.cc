@@ -60,7 +60,7 @@ bool is_rated(const PretrainOptions& options, const PlanRequest& request) {
 void check_request(const PretrainOptions& options, const PlanRequest& request) {
   if (!request.measure.empty() && !options.device_file.empty()) {
     throw_user_error(
-        "measure {} makes a device file, but device_file {} reads one; give only one of the two "
+        "`measure` {} makes a device file, but device_file {} reads one; give only one of the two "
         "options",
         request.measure.string(), options.device_file.string());
   }
@@ -107,14 +107,15 @@ RecomputeChoice recompute_choice(const train::TrainingStepOptions& step,
 }
 
 void add_plan_rows(OptionTable& table, PlanRequest& request) {
-  table.add("kernels", &request.kernels, "Also list the kernels chosen, and why others were not");
-  table.add("fit", &request.fit,
-            "Find the largest micro-batch that fits in this much memory, such as 8GiB; the "
-            "sequences per step stay the same");
-  table.add("report", &request.report,
-            "Write the plan as an HTML page: memory over the program, time per operator");
-  table.add("measure", &request.measure,
-            "Run the plan's operators for a few seconds and write a device_file");
+  table.add_common("kernels", &request.kernels,
+                   "Also list the kernels chosen, and why others were not");
+  table.add_common("fit", &request.fit,
+                   "Find the largest micro-batch that fits in this much memory, such as 8GiB; the "
+                   "sequences per step stay the same");
+  table.add_common("report", &request.report,
+                   "Write the plan as an HTML page: memory over the program, time per operator");
+  table.add_common("measure", &request.measure,
+                   "Run the plan's operators for a few seconds and write a device_file");
 }
 
 void print_plan(PretrainOptions& options, const PlanRequest& request) {

@@ -13,7 +13,7 @@ TEST(Plan, ANetworkWithoutRatesIsRefusedBeforeAnythingIsPlanned) {
   const CommandResult refused = run_command({"plan", "--network-file", "/no/such/network"});
   EXPECT_EQ(refused.status, ExitCode::kUsage);
   EXPECT_EQ(refused.out, "");
-  EXPECT_NE(refused.error.find("network_file /no/such/network says how ranks are connected"),
+  EXPECT_NE(refused.error.find("--network-file /no/such/network says how ranks are connected"),
             std::string::npos)
       << refused.error;
 }

@@ -209,22 +209,24 @@ std::string scaling_table(PretrainOptions options, const ScaleRequest& request,
 
 void add_scale_rows(OptionTable& table, ScaleRequest& request) {
   table.begin_group("Many ranks");
-  table.add("network_file", &request.network_file,
-            "Plan replicas * pipeline_stages ranks, connected by this network and each as fast as "
-            "device_file says; configs/networks/ has examples");
-  table.add("scaling", &request.scaling,
-            "Also print a table for 1, 2, 4 ... replicas, up to N ranks",
-            {.minimum = 1, .maximum = 1 << 16});
-  table.add("simulate", &request.simulate,
-            "Also simulate the step event by event, with the first rank N times slower; 1: all "
-            "ranks equally fast",
-            {.minimum = 1});
+  table.add_common(
+      "network_file", &request.network_file,
+      "Plan replicas * pipeline_stages ranks, connected by this network and each as fast as "
+      "device_file says; configs/networks/ has examples");
+  table.add_common("scaling", &request.scaling,
+                   "Also print a table for 1, 2, 4 ... replicas, up to N ranks",
+                   {.minimum = 1, .maximum = 1 << 16});
+  table.add_common(
+      "simulate", &request.simulate,
+      "Also simulate the step event by event, with the first rank N times slower; 1: all "
+      "ranks equally fast",
+      {.minimum = 1});
 }
 
 void require_network(const ScaleRequest& request) {
   if (!request.network_file.empty() || !(request.scaling || request.simulate)) return;
   throw_user_error("{} is for ranks that a network connects; name a network_file",
-                   request.scaling ? "scaling" : "simulate");
+                   request.scaling ? "`scaling`" : "`simulate`");
 }
 
 std::string describe_scale(const PretrainOptions& options, const ScaleRequest& request,

@@ -99,19 +99,4 @@ void require_other_inputs(const RunOptions& options, std::vector<fs::path> input
   platform::require_other_files(files);
 }
 
-std::vector<std::string> exports_without_effect(const RunOptions& options,
-                                                const OptionTable& table) {
-  std::vector<std::string> notes;
-  const auto look = [&](const char* option, const char* needed) {
-    if (!table.has(option) || !table.is_asked_for(option)) return;
-    notes.push_back(fmt::format("{} has no effect without {}", option, needed));
-  };
-  if (!options.exports.wandb) look("wandb_name", "wandb");
-  if (!options.exports.mllog_file.empty()) return notes;
-  for (const char* option : {"submission_org", "submission_division", "submission_platform"}) {
-    look(option, "mllog_file");
-  }
-  return notes;
-}
-
 }  // namespace cloze::cli

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/option_table.h"
 #include "cli/training/run_options.h"
 
 namespace cloze::cli {
@@ -18,9 +17,5 @@ void validate_exports_of_seeds(const RunOptions& options, int64_t num_seeds);
 
 // Before anything is read: UserError when one of the files would overwrite an input of the run.
 void require_other_inputs(const RunOptions& options, std::vector<std::filesystem::path> inputs);
-
-// A sentence for each option that the user asked for but that has no effect without another one.
-std::vector<std::string> exports_without_effect(const RunOptions& options,
-                                                const OptionTable& table);
 
 }  // namespace cloze::cli

@@ -93,9 +93,9 @@ TEST(ExportOptions, SeveralSeedsDoNotShareAFile) {
 TEST(ExportOptions, OnesThatNeedAnotherAreNotedWithoutIt) {
   const std::vector<std::string> plan = {"plan", "--wandb-name", "a", "--submission-org", "b"};
   const std::string alone = run_command(plan).error;
-  EXPECT_NE(alone.find("note: wandb_name has no effect without wandb\n"), std::string::npos)
+  EXPECT_NE(alone.find("note: --wandb-name has no effect without --wandb\n"), std::string::npos)
       << alone;
-  EXPECT_NE(alone.find("note: submission_org has no effect without mllog_file\n"),
+  EXPECT_NE(alone.find("note: --submission-org has no effect without --mllog-file\n"),
             std::string::npos)
       << alone;
   std::vector<std::string> both = plan;

@@ -217,7 +217,7 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
   const CommandResult afresh =
       run_command(scores + std::vector<std::string>{"--micro-batch-size", "2", "--epochs", "1",
                                                     "--on-high-loss", "stop"});
-  EXPECT_NE(afresh.error.find("note: on_high_loss has no effect: what an"), std::string::npos);
+  EXPECT_NE(afresh.error.find("note: --on-high-loss has no effect: what an"), std::string::npos);
   EXPECT_EQ(afresh.status, ExitCode::kSuccess) << afresh.error;
   EXPECT_NE(afresh.error.find("initialised afresh: classifier.weight, classifier.bias"),
             std::string::npos)
@@ -229,7 +229,7 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
                                            "--num-train-steps", "1", "--max-predictions-per-seq",
                                            "4", "--init-checkpoint", path("rte/checkpoint-120"),
                                            "--save-path", path("pre")});
-  EXPECT_NE(heads.error.find("num_attention_heads is 4"), std::string::npos) << heads.error;
+  EXPECT_NE(heads.error.find("--num-attention-heads is 4"), std::string::npos) << heads.error;
 
   // What the model cannot take is refused before it trains.
   const auto longer = std::vector<std::string>{
@@ -237,12 +237,12 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
       "1",    "--init-checkpoint", path("rte"), "--save-path", path("longer")};
   const CommandResult refused =
       run_command(longer + std::vector<std::string>{"--seq-length", "65"});
-  EXPECT_NE(refused.error.find("seq_length 65 is over max_position_embeddings 64"),
+  EXPECT_NE(refused.error.find("--seq-length 65 is over --max-position-embeddings 64"),
             std::string::npos)
       << refused.error;
   const CommandResult other =
       run_command(longer + std::vector<std::string>{"--layer-norm-eps", "0.1"});
-  EXPECT_NE(other.error.find("layer_norm_eps is 0.1"), std::string::npos) << other.error;
+  EXPECT_NE(other.error.find("--layer-norm-eps is 0.1"), std::string::npos) << other.error;
 }
 
 TEST_F(FinetuneCommands, APlanEstimatesByTheRatesOfADevice) {
@@ -394,7 +394,7 @@ TEST_F(FinetuneCommands, SeedsAreResumedWithTheOptionsTheyHad) {
   const CommandResult one =
       run_command({"glue", "--restore-dir", path("rte/seed-1235"), "--epochs", "2"});
   ASSERT_EQ(one.status, ExitCode::kSuccess) << one.error;
-  EXPECT_NE(one.error.find("from here on epochs 2.0 (was 1.0)"), std::string::npos) << one.error;
+  EXPECT_NE(one.error.find("from here on --epochs 2.0 (was 1.0)"), std::string::npos) << one.error;
   EXPECT_TRUE(fs::exists(path("rte/seed-1235/checkpoint-8")));
 }
 
@@ -459,7 +459,7 @@ TEST_F(FinetuneCommands, StoredConfigurationsOfGraphcoresFormGiveTheRunsAgain) {
   const CommandResult alone =
       run_command({"glue", "--config", path("alone.json"), "--save-path", path("alone")});
   EXPECT_EQ(alone.status, ExitCode::kUsage);
-  EXPECT_NE(alone.error.find("hidden_act is gelu_new"), std::string::npos) << alone.error;
+  EXPECT_NE(alone.error.find("--hidden-act is gelu_new"), std::string::npos) << alone.error;
 }
 
 TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {
@@ -507,7 +507,7 @@ TEST_F(FinetuneCommands, LowerCaseIsWhatTheFilesOfTheModelSay) {
       glue() + std::vector<std::string>{"--epochs", "1", "--save-path", path("out")};
   const auto asked = run_command(command + std::vector<std::string>{"--do-lower-case", "true"});
   EXPECT_EQ(asked.status, ExitCode::kUsage);
-  EXPECT_NE(asked.error.find("do_lower_case is true, but " + path("vocab.txt") +
+  EXPECT_NE(asked.error.find("--do-lower-case is true, but " + path("vocab.txt") +
                              " has capital letters; set it to false"),
             std::string::npos)
       << asked.error;
@@ -575,7 +575,7 @@ TEST_F(FinetuneCommands, WrongInputIsNamed) {
   expect_in("capital letters",
             error_of(glue() + std::vector<std::string>{"--vocab-file", path("cased.txt"),
                                                        "--do-lower-case", "true"}));
-  expect_in("seed 4294967295 leaves no room for num_seeds 2",
+  expect_in("--seed 4294967295 leaves no room for --num-seeds 2",
             error_of(glue() + std::vector<std::string>{"--seed=4294967295", "--num-seeds=2"}));
   expect_in("they do not belong together",
             error_of(glue() + std::vector<std::string>{"--vocab-size", "9"}));
@@ -629,15 +629,14 @@ TEST_F(FinetuneCommands, WithoutAStartModelTheShapeIsTheConfigurations) {
                    "--hidden-size", "32", "--num-hidden-layers", "1"});
   EXPECT_EQ(none.status, ExitCode::kUsage);
   EXPECT_EQ(none.error,
-            "cloze: there is no model to start from; give init_checkpoint, or for random weights "
-            "num_attention_heads, intermediate_size\n");
+            "cloze: there is no model to start from; give --init-checkpoint, or for random weights "
+            "--num-attention-heads, --intermediate-size\n");
 }
 
 // An original configuration of Graphcore's computes a checkpoint as that system did, and says so.
 TEST_F(FinetuneCommands, AConfigurationOfGraphcoresComputesAsThatSystem) {
-  write(
-      "graphcore.json",
-      R"({"task": "SQuAD", "hidden_act": "gelu", "partials_type": "half", "precision": 32})");
+  write("graphcore.json",
+        R"({"task": "SQuAD", "hidden_act": "gelu", "partials_type": "half", "precision": 32})");
   ASSERT_EQ(run_command(squad() + std::vector<std::string>{"--epochs", "1"}).status,
             ExitCode::kSuccess);
   const CommandResult run_there =

@@ -119,7 +119,7 @@ TEST_F(FinetuneNotes, TextOfAnotherVocabularyIsRefused) {
   };
   expect_cure({}, "start from a model that was made for such text");
   expect_cure({"--vocab-file=" + path("vocab.txt")},
-              "leave out vocab_file, or give the start model's");
+              "leave out --vocab-file, or give the start model's");
   fs::remove_all(path("run"));
   Words allowed = wrong;
   allowed.push_back("--max-unknown-tokens=60");

@@ -33,21 +33,25 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
   const OptionRules of_command{.is_of_command = true};
   table.begin_group("Task");
   table.add("task", &o.task, "What is trained", {.choices = {o.task}, .hint = hint});
-  table.add("do_training", &o.do_training,
-            "Train (if none of the three is set: do everything that there is data for)",
-            of_command);
-  table.add("do_evaluation", &o.do_evaluation, "Score the model on the dev data", of_command);
-  table.add("do_predict", &o.do_predict, "Write predictions", of_command);
-  table.add("output_dir", &o.output_dir, "Folder of scores and predictions (save_path)");
-  table.add("vocab_file", &o.vocab_file, "vocab.txt or tokenizer.json (that of the start model)");
+  table.add_common("do_training", &o.do_training,
+                   "Train (if none of the three is set: do everything that there is data for)",
+                   of_command);
+  table.add_common("do_evaluation", &o.do_evaluation, "Score the model on the dev data",
+                   of_command);
+  table.add_common("do_predict", &o.do_predict, "Write predictions", of_command);
+  table.add_common("output_dir", &o.output_dir, "Folder of scores and predictions (save_path)");
+  table.add_common("vocab_file", &o.vocab_file,
+                   "vocab.txt or tokenizer.json (that of the start model)");
   add_rule_options(table, o.rules);
   add_unknown_limit(table, o.max_unknown_percent);
-  table.add("num_seeds", &o.num_seeds,
-            "Runs, with seed, seed + 1, ...; mean, deviation and best go to seed_summary.json",
-            {.minimum = 1, .maximum = 100});
-  table.add("evaluations_per_epoch", &o.evaluations_per_epoch,
-            "Evaluations per epoch while training; the best weights are kept. 0: only at the end",
-            {.minimum = 0});
+  table.add_common(
+      "num_seeds", &o.num_seeds,
+      "Runs, with seed, seed + 1, ...; mean, deviation and best go to seed_summary.json",
+      {.minimum = 1, .maximum = 100});
+  table.add_common(
+      "evaluations_per_epoch", &o.evaluations_per_epoch,
+      "Evaluations per epoch while training; the best weights are kept. 0: only at the end",
+      {.minimum = 0});
 }
 
 // Without a start model the defaults would make it a BERT-base, whatever was meant.
@@ -144,7 +148,7 @@ void settle_finetune_options(OptionTable& table, FinetuneOptions& options) {
   limit_instruction_set(options.instruction_set);
   const uint32_t seed = options.training.step.seed;
   if (options.num_seeds - 1 > std::numeric_limits<uint32_t>::max() - seed) {
-    throw_user_error("seed {} leaves no room for num_seeds {} after it; lower seed", seed,
+    throw_user_error("`seed` {} leaves no room for num_seeds {} after it; lower `seed`", seed,
                      options.num_seeds);
   }
   if (options.num_seeds == 1) {

@@ -58,8 +58,9 @@ TEST_F(FinetuneSeeds, ThoseThatWereAddedStayWithTheRun) {
   const CommandResult again = resume();
   ASSERT_EQ(again.status, ExitCode::kSuccess) << again.error;
   EXPECT_EQ(again.out, added.out);
-  EXPECT_NE(again.error.find("note: num_seeds is 4: seeds were added to the 2 of the first run\n"),
-            std::string::npos)
+  EXPECT_NE(
+      again.error.find("note: --num-seeds is 4: seeds were added to the 2 of the first run\n"),
+      std::string::npos)
       << again.error;
 }
 

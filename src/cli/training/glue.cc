@@ -21,9 +21,10 @@ struct GlueOptions : FinetuneOptions {
 
 void add_options(OptionTable& table, GlueOptions& o) {
   table.begin_group("Task");
-  table.add("task_name", &o.glue.task_name,
-            fmt::format("One of {}", fmt::join(tasks::glue_task_names(), ", ")));
-  table.add("data_dir", &o.glue.data_dir, "Folder of the task's TSV files, or the one above it");
+  table.add_common("task_name", &o.glue.task_name,
+                   fmt::format("One of {}", fmt::join(tasks::glue_task_names(), ", ")));
+  table.add_common("data_dir", &o.glue.data_dir,
+                   "Folder of the task's TSV files, or the one above it");
   table.add("glue_dropout_prob", &o.glue.head.classifier_dropout, "Dropout before the classifier",
             {.minimum = 0, .maximum = 0.9999999});
   add_finetune_options(table, o, "GLUE", "task_name says which of its tasks");

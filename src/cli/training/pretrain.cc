@@ -113,6 +113,7 @@ void add_plan_options(OptionTable& table, PlanOptions& options) {
 }
 
 void run_plan(PlanOptions& options, OptionTable& table) {
+  options.plans_ranks = !options.request.scale.network_file.empty();
   settle(options, table, comm::alone());
   print_plan(options, options.request);
 }

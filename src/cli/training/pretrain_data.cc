@@ -379,7 +379,7 @@ std::vector<std::string> length_notes(const PretrainOptions& options,
         "max_training_sequences {} takes {} steps, but the learning rate is scheduled for {}; "
         "raise {}",
         *options.max_training_sequences, *options.last_step, *scheduled,
-        options.epochs ? "epochs" : "num_train_steps"));
+        options.epochs ? "`epochs`" : "num_train_steps"));
   }
   return notes;
 }

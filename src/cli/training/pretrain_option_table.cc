@@ -5,13 +5,14 @@ namespace cloze::cli {
 namespace {
 
 void add_text_options(OptionTable& table, PretrainOptions& o) {
-  table.add("input_file", &o.input_file,
-            "Text to train on instead, plain, .gz or .zst: files, folders or patterns, separated "
-            "by commas (a path that exists may contain them); - is standard input");
+  table.add_common(
+      "input_file", &o.input_file,
+      "Text to train on instead, plain, .gz or .zst: files, folders or patterns, separated "
+      "by commas (a path that exists may contain them); - is standard input");
   add_text_form(table, o.store.form, o.store.max_invalid_percent);
   table.add("token_store", &o.store.folder,
             "Folder that keeps the tokens of input_file (save_path/tokens)");
-  table.add(
+  table.add_common(
       "vocab_file", &o.tokenizer.vocabulary_file,
       "vocab.txt or tokenizer.json of the records or for the text (the start model's); stored in "
       "checkpoints");
@@ -27,19 +28,20 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
       "task", &o.task, "What is trained",
       {.choices = {"pretraining"},
        .hint = "cloze squad takes SQuAD, cloze glue GLUE, and with --compile-only they plan"});
-  table.add("train_file", &o.train_file,
-            "Records: files, folders or patterns, separated by commas (a path that exists may "
-            "contain them); or a token store");
+  table.add_common(
+      "train_file", &o.train_file,
+      "Records: files, folders or patterns, separated by commas (a path that exists may "
+      "contain them); or a token store");
   add_text_options(table, o);
-  table.add("generated_data", &o.generated_data, "Train on random samples instead of files");
+  table.add_common("generated_data", &o.generated_data, "Train on random samples instead of files");
   table.add("synthetic_data", &o.training.synthetic_data,
             "Train on one generated micro-batch again and again: nothing is read, and nothing is "
             "moved to the device after the first step");
   table.add("static_mask", &o.static_mask, "The records were made with --remask");
   table.add("skip_bad", &o.records.skip_bad,
             "Check all records first, and train without the bad ones");
-  table.add("max_predictions_per_seq", &o.drawing.pairs.masking.max_predictions,
-            "Masked tokens per record", {.minimum = 1});
+  table.add_common("max_predictions_per_seq", &o.drawing.pairs.masking.max_predictions,
+                   "Masked tokens per record", {.minimum = 1});
   const std::vector<std::string> bases{"pertoken", "persequence"};
   table.add("loss_averaging_basis", enumerated(o.training.step.head.loss_basis, bases),
             "The MLM loss is the mean of the step's predictions, or of its sequences' means",
@@ -51,13 +53,13 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
 void add_validation_options(OptionTable& table, PretrainOptions& o) {
   ValidationOptions& v = o.validation;
   table.begin_group("Evaluation during training");
-  table.add(
+  table.add_common(
       "on_the_spot_validation_files", &v.files,
       "Evaluation set: records (files, folders or patterns, separated by commas, which a path "
       "that exists may contain) or a token store");
   table.add("on_the_spot_validation_triggers", &v.triggers,
             "Evaluate after these numbers of training sequences: 25000,50000", {.minimum = 1});
-  table.add(
+  table.add_common(
       "eval_iter_samples", &v.interval,
       "Or evaluate every N training sequences (MLPerf's: 0.05 * (230.23 * sequences per step + "
       "3000000), rounded down to a multiple of 25000)",
@@ -73,10 +75,13 @@ void add_validation_options(OptionTable& table, PretrainOptions& o) {
       "End the run after N sequences; the learning-rate schedule still follows num_train_steps",
       {.minimum = 1});
   train::Submission& submission = o.exports.submission;
-  table.add("submission_org", &submission.organisation, "mllog_file: name of the submitter");
+  const auto idle = [&o] { return o.exports.mllog_file.empty() ? "without mllog_file" : ""; };
+  table.add("submission_org", &submission.organisation, "mllog_file: name of the submitter",
+            {.idle = idle});
   table.add("submission_division", &submission.division, "mllog_file: division whose rules apply",
-            {.choices = {"closed", "open"}});
-  table.add("submission_platform", &submission.platform, "mllog_file: name of the machine");
+            {.choices = {"closed", "open"}, .idle = idle});
+  table.add("submission_platform", &submission.platform, "mllog_file: name of the machine",
+            {.idle = idle});
 }
 
 void add_drawing_options(OptionTable& table, data::WindowOptions& o) {
@@ -93,17 +98,17 @@ void add_drawing_options(OptionTable& table, data::WindowOptions& o) {
             {.choices = next_sentences});
 }
 
-void add_rank_options(OptionTable& table, comm::WatchBounds& o) {
+void add_rank_options(OptionTable& table, PretrainOptions& o) {
   table.begin_group("Several processes");
   table.add(
-      "heartbeat_timeout", &o.silence,
+      "heartbeat_timeout", &o.rank_watch.silence,
       "Seconds that a process may be silent (stopped or cut off) before all processes end, 1 or "
       "more; 0: silence and stalls are not watched for",
-      {.minimum = 0, .is_of_command = true});
-  table.add("stall_timeout", &o.stall,
+      {.minimum = 0, .is_of_command = true, .idle = idle_in_one_process(o)});
+  table.add("stall_timeout", &o.rank_watch.stall,
             "Seconds that a process may take for one phase of a step (a micro-batch, a save, an "
             "evaluation) before all processes end; 0: no limit",
-            {.minimum = 0, .is_of_command = true});
+            {.minimum = 0, .is_of_command = true, .idle = idle_in_one_process(o)});
 }
 
 }  // namespace
@@ -118,7 +123,7 @@ void add_pretrain_options(OptionTable& table, PretrainOptions& options) {
             "Also take the moments of Adam or LAMB from init_checkpoint, a TensorFlow checkpoint, "
             "or both the moments and its global_step",
             {.choices = parts, .is_of_command = true});
-  add_rank_options(table, options.rank_watch);
+  add_rank_options(table, options);
   add_foreign_options(table, options.task);
 }
 

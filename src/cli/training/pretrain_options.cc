@@ -22,7 +22,7 @@ void validate_data(const PretrainOptions& o) {
     throw_user_error("there is no data; give input_file, train_file or generated_data");
   }
   if (o.epochs && !made.empty()) {
-    throw_user_error("epochs is {}, but {} has no end; give num_train_steps", *o.epochs, made);
+    throw_user_error("`epochs` is {}, but {} has no end; give num_train_steps", *o.epochs, made);
   }
   const BatchPlan batch = batch_plan(o);
   if (o.training.synthetic_data && batch.sequences_per_step % full_sequences(o, batch) != 0) {

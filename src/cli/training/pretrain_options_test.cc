@@ -47,12 +47,13 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
   EXPECT_EQ(refusal({"--global-batch-size", "8", "--gradient-accumulation-count", "2"}),
             "global_batch_size 8 and gradient_accumulation_count 2 both set the batch; give one");
   EXPECT_EQ(refusal({"--epochs", "2"}),
-            "num_train_steps 10 and epochs 2 both set the length; give one");
+            "num_train_steps 10 and `epochs` 2 both set the length; give one");
   EXPECT_EQ(refusal({}, {"--generated-data"}),
-            "the length of the run is not set; give num_train_steps or epochs");
-  EXPECT_EQ(refusal({}, {"--train-file", "x", "--epochs", "0"}), "epochs is 0; it must be above 0");
+            "the length of the run is not set; give num_train_steps or `epochs`");
+  EXPECT_EQ(refusal({}, {"--train-file", "x", "--epochs", "0"}),
+            "`epochs` is 0; it must be above 0");
   EXPECT_EQ(refusal({}, {"--generated-data", "--epochs", "2"}),
-            "epochs is 2, but generated_data has no end; give num_train_steps");
+            "`epochs` is 2, but generated_data has no end; give num_train_steps");
   EXPECT_EQ(refusal({"--heartbeat-timeout", "0.1"}),
             "heartbeat_timeout is 0.1, but a process reports five times a second, and may be late; "
             "give 1 or more, or 0");
@@ -66,15 +67,15 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
   EXPECT_EQ(refusal({"--synthetic-data", "--train-file", "x"}),
             "train_file x and synthetic_data both give the data; give one");
   EXPECT_EQ(refusal({}, {"--synthetic-data", "--epochs", "2"}),
-            "epochs is 2, but synthetic_data has no end; give num_train_steps");
+            "`epochs` is 2, but synthetic_data has no end; give num_train_steps");
   EXPECT_EQ(
       refusal({"--synthetic-data", "--global-batch-size", "9", "--tokens-per-micro-batch", "256"}),
       "synthetic_data computes one micro-batch, here of 2 sequences, which do not divide a "
       "step of 9; change tokens_per_micro_batch");
   EXPECT_EQ(refusal({"--eager", "--profile-report", "p.html"}),
-            "profile_report p.html measures step by step; leave out eager");
+            "profile_report p.html measures step by step; leave out `eager`");
   EXPECT_EQ(refusal({"--eager", "--reproducible-sums"}),
-            "reproducible_sums adds up gradients after a whole pass; leave out eager");
+            "reproducible_sums adds up gradients after a whole pass; leave out `eager`");
   EXPECT_EQ(refusal({"--reproducible-sums", "--reduction-precision", "bf16"}),
             "reproducible_sums sends gradients unrounded; leave out reduction_precision bf16");
   EXPECT_EQ(refusal({"--device-iterations", "2", "--profile-report", "p.html"}),
@@ -91,15 +92,18 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
   EXPECT_EQ(refusal({"--init-checkpoint", "a", "--restore-dir", "b"}),
             "init_checkpoint a and restore_dir b both give the weights; give one");
   EXPECT_EQ(refusal({"--use-nvlamb", "--optimizer", "adamw"}),
-            "use_nvlamb needs optimizer lamb, not adamw; use max_grad_norm 1");
-  EXPECT_EQ(refusal({"--use-nvlamb", "--max-grad-norm", "0"}),
+            "use_nvlamb needs `optimizer` lamb, not adamw; use max_grad_norm 1");
+  EXPECT_EQ(refusal({"--optimizer", "lamb", "--use-nvlamb", "--max-grad-norm", "0"}),
             "max_grad_norm is 0, but use_nvlamb clips at 1; leave one of them out");
   EXPECT_EQ(refusal({"--use-mpclip", "--max-grad-norm", "7"}),
             "max_grad_norm is 7, but use_mpclip clips at 1; leave one of them out");
-  EXPECT_EQ(refusal({"--use-nvlamb", "--use-mpclip", "--max-grad-norm", "1"}), "accepted");
-  EXPECT_EQ(refusal({"--micro-batch-size", "65536", "--replicas", "65536"}),
-            "micro_batch_size 65536 * gradient_accumulation_count 1 * replicas 65536 are more than "
-            "the 2147483647 sequences that a step can have; lower them");
+  EXPECT_EQ(
+      refusal({"--optimizer", "lamb", "--use-nvlamb", "--use-mpclip", "--max-grad-norm", "1"}),
+      "accepted");
+  EXPECT_EQ(
+      refusal({"--micro-batch-size", "65536", "--replicas", "65536"}),
+      "micro_batch_size 65536 * gradient_accumulation_count 1 * `replicas` 65536 are more than "
+      "the 2147483647 sequences that a step can have; lower them");
 }
 
 // The number of sequences ends a run before or after the end of its schedule; a run of 0 steps
@@ -118,28 +122,27 @@ TEST(PretrainOptions, SequencesEndARun) {
 
 TEST(PretrainOptions, RefusalsOfSingleValues) {
   EXPECT_EQ(refusal({"--task", "squad"}),
-            "command line: task is \"squad\"; choose one of pretraining: cloze squad takes SQuAD, "
+            "--task is \"squad\"; choose one of pretraining: cloze squad takes SQuAD, "
             "cloze glue GLUE, and with --compile-only they plan");
   EXPECT_EQ(refusal({"--optimizer", "custom"}),
-            "command line: optimizer is \"custom\"; choose one of lamb, adamw, mpadamw, adam, "
+            "--optimizer is \"custom\"; choose one of lamb, adamw, mpadamw, adam, "
             "momentum, sgd");
   EXPECT_EQ(refusal({"--lr-schedule", "exponential"}),
-            "command line: lr_schedule is \"exponential\"; choose one of polynomial_decay, "
+            "--lr-schedule is \"exponential\"; choose one of polynomial_decay, "
             "polynomial, poly_warmup, cosine_decay, natural_exponential, linear, linear_held, "
             "custom, constant");
   EXPECT_EQ(refusal({"--precision", "8"}),
-            "command line: precision is \"8\"; choose one of f32, bf16, f16, 32, 16, fp16");
-  EXPECT_EQ(
-      refusal({"--hidden-act", "relu"}),
-      "command line: hidden_act is \"relu\"; choose one of gelu, gelu_new, gelu_pytorch_tanh");
+            "--precision is \"8\"; choose one of f32, bf16, f16, 32, 16, fp16");
+  EXPECT_EQ(refusal({"--hidden-act", "relu"}),
+            "--hidden-act is \"relu\"; choose one of gelu, gelu_new, gelu_pytorch_tanh");
   EXPECT_EQ(refusal({"--micro-batch-size", "0"}),
-            "command line: micro_batch_size is 0; it must be from 1 to 2147483647");
+            "--micro-batch-size is 0; it must be from 1 to 2147483647");
   EXPECT_EQ(refusal({"--hidden-dropout-prob", "1"}),
-            "command line: hidden_dropout_prob is 1; it must be from 0 to 0.9999999");
+            "--hidden-dropout-prob is 1; it must be from 0 to 0.9999999");
   EXPECT_EQ(refusal({"--hidden-size", "100"}),
             "hidden_size 100 is not divisible by num_attention_heads 12; choose a multiple of it");
   EXPECT_EQ(refusal({"--warmup", "1.5"}),
-            "warmup is 1.5; give a whole number of steps or a share of all steps in [0, 1)");
+            "`warmup` is 1.5; give a whole number of steps or a share of all steps in [0, 1)");
   EXPECT_EQ(refusal({"--base-learning-rate", "0"}), "base_learning_rate is 0; it must be above 0");
   EXPECT_EQ(refusal({"--lr-power", "1,2,3"}),
             "lr_power has 3 numbers; give one, or one for the warm-up and one for the decay");
@@ -199,8 +202,8 @@ TEST(PretrainOptions, WhatIsTakenAwayOutranksNothing) {
   PretrainOptions options;
   OptionTable table;
   add_pretrain_options(table, options);
-  resolve_words(table, {"--config", path, "--generated-data", "false",
-                        "--gradient-accumulation-count", ""});
+  resolve_words(
+      table, {"--config", path, "--generated-data", "false", "--gradient-accumulation-count", ""});
   settle_rivals(options, table);
   validate(options);
   EXPECT_EQ(batch_plan(options).sequences_per_step, 64);
@@ -210,15 +213,14 @@ TEST(PretrainOptions, WhatIsTakenAwayOutranksNothing) {
 TEST(PretrainOptions, ForeignOptionsAreNeverSilent) {
   EXPECT_EQ(
       refusal({"--groupbert-conv-kernel-size", "5"}),
-      "groupbert_conv_kernel_size is 5, but groupbert is false; set groupbert true or leave it "
+      "groupbert_conv_kernel_size is 5, but `groupbert` is false; set `groupbert` true or leave it "
       "out");
   const Parsed parsed = parse({"--generated-data", "--num-train-steps", "1",
                                "--steps-per-tensorboard", "5", "--use-qkv-split"});
-  EXPECT_EQ(
-      parsed.notes,
-      (std::vector<std::string>{
-          "command line: steps_per_tensorboard has no effect: scalars go to TensorBoard with every "
-          "line of metrics"}));
+  EXPECT_EQ(parsed.notes,
+            (std::vector<std::string>{
+                "--steps-per-tensorboard has no effect: scalars go to TensorBoard with every "
+                "line of metrics"}));
 }
 
 // The throughput commands of Graphcore's README try long configurations for a few steps.
@@ -226,7 +228,7 @@ TEST(PretrainOptions, ALongWarmupIsShortenedAndSaysSo) {
   RunOptions options{.warmup = 2000};
   EXPECT_EQ(learning_rate_schedule(options, 4).warmup_steps, 4);
   EXPECT_EQ(warmup_note(options, 4),
-            "warmup is 2000 steps, the run has 4: the warm-up is shortened to 4 steps");
+            "`warmup` is 2000 steps, the run has 4: the warm-up is shortened to 4 steps");
   EXPECT_EQ(learning_rate_schedule(options, 7032).warmup_steps, 2000);
   EXPECT_EQ(warmup_note(options, 7032), "");
   options.warmup = 0.1;
@@ -236,10 +238,9 @@ TEST(PretrainOptions, ALongWarmupIsShortenedAndSaysSo) {
 TEST(PretrainOptions, FloatingPointExceptionsAreAcceptedWithAWord) {
   const Parsed parsed =
       parse({"--generated-data", "--num-train-steps", "1", "--fp-exceptions", "true"});
-  EXPECT_EQ(parsed.notes,
-            (std::vector<std::string>{
-                "command line: fp_exceptions has no effect: on_non_finite says what a loss or "
-                "gradient that is not finite does to the run"}));
+  EXPECT_EQ(parsed.notes, (std::vector<std::string>{
+                              "--fp-exceptions has no effect: on_non_finite says what a loss or "
+                              "gradient that is not finite does to the run"}));
 }
 
 TEST(PretrainOptions, TheSequencesOfAStep) {
@@ -362,7 +363,7 @@ TEST(PretrainOptions, LossScale) {
   EXPECT_EQ(refusal({"--loss-scaling-by-step", "5:512"}),
             "loss_scaling_by_step begins at step 5; give the scale for step 0 too");
   EXPECT_EQ(refusal({"--loss-scaling", "-1"}),
-            "command line: loss_scaling is -1; it must be from 0 to 16777216");
+            "--loss-scaling is -1; it must be from 0 to 16777216");
 }
 
 TEST(PretrainOptions, OurConfigurationsAreAccepted) {

@@ -91,7 +91,7 @@ TEST_F(PretrainStart, TheModelsShapeIsThatOfTheStart) {
   Words words = shapeless;
   words.insert(words.begin(), "pretrain");
   words.push_back("--save-path=" + path("next"));
-  expect_note(run_command(words), "seq_length is 16, the positions of the model");
+  expect_note(run_command(words), "--seq-length is 16, the positions of the model");
   const auto config = [&](const std::string& name) {
     return platform::read_file(folder_ / name / "checkpoint-2/config.json");
   };
@@ -114,14 +114,15 @@ TEST_F(PretrainStart, AnotherShapeThanTheStartsIsRefused) {
     more.push_back(word);
     return run_command(more);
   };
-  expect_refusal(with("--vocab-size=62"), "vocab_size is 62 (command line), but " + there +
+  expect_refusal(with("--vocab-size=62"), "--vocab-size is 62 (command line), but " + there +
                                               " has 61; leave it out, or take another checkpoint");
   write("shape.json", R"({"num_attention_heads": 4, "vocab_size": 30522})");
   expect_refusal(with("--config=" + path("shape.json")),
                  "num_attention_heads is 4 (" + path("shape.json") + "), but " + there +
                      " has 2; give --num-attention-heads 2, or take another checkpoint");
-  expect_refusal(with("--seq-length=32"),
-                 "seq_length 32 is over max_position_embeddings 16; the checkpoint has no more");
+  expect_refusal(
+      with("--seq-length=32"),
+      "--seq-length 32 is over --max-position-embeddings 16; the checkpoint has no more");
 }
 
 TEST_F(PretrainStart, TheVocabularysSizeInAFileDoesNotCount) {
@@ -136,9 +137,9 @@ TEST_F(PretrainStart, TheVocabularysSizeInAFileDoesNotCount) {
 
 TEST_F(PretrainStart, HowLayersComputeMayDifferFromTheStart) {
   expect_success(pretrain("run", {"--generated-data"}));
-  expect_note(
-      pretrain("next", {"--generated-data", "--hidden-act=gelu_new", start_}),
-      path("run/checkpoint-2") + " was computed with hidden_act gelu, but this run uses gelu_new");
+  expect_note(pretrain("next", {"--generated-data", "--hidden-act=gelu_new", start_}),
+              path("run/checkpoint-2") +
+                  " was computed with --hidden-act gelu, but this run uses gelu_new");
 }
 
 TEST_F(PretrainStart, TheEncoderIsThatOfTheStart) {
@@ -147,10 +148,10 @@ TEST_F(PretrainStart, TheEncoderIsThatOfTheStart) {
   expect_success(pretrain("group", {made, "--groupbert"}));
   const std::string group = "--init-checkpoint=" + path("group");
   expect_refusal(pretrain("next", {made, "--groupbert", start_}),
-                 "groupbert is true (command line), but " + path("run/checkpoint-2") +
+                 "--groupbert is true (command line), but " + path("run/checkpoint-2") +
                      " has false; leave it out, or take another");
   expect_refusal(pretrain("next", {made, "--groupbert-conv-kernel-size=5", group}),
-                 "groupbert_conv_kernel_size is 5 (command line), but " +
+                 "--groupbert-conv-kernel-size is 5 (command line), but " +
                      path("group/checkpoint-2") + " has 7; leave it out");
   expect_success(pretrain("next", {made, "--groupbert", group}));
   expect_success(pretrain("same", {made, group}));
@@ -205,7 +206,7 @@ TEST_F(PretrainStart, RecordsGoOnWithTheVocabularyOfTheStart) {
 }
 
 TEST_F(PretrainStart, TextIsCutByTheTokenizerOfTheStart) {
-  expect_refusal(pretrain("run", text_), "has to be tokenised; give vocab_file");
+  expect_refusal(pretrain("run", text_), "has to be tokenised; give --vocab-file");
   expect_success(
       pretrain("run", {records_, "--vocab-file=" + path("cased.txt"), "--do-lower-case=false"}));
   Words words = text_;
@@ -218,8 +219,8 @@ TEST_F(PretrainStart, TextIsCutByTheTokenizerOfTheStart) {
 TEST_F(PretrainStart, ALetterCaseThatIsNotTheStartsIsRefused) {
   expect_success(pretrain("run", {records_, "--vocab-file=" + path("vocab.txt")}));
   expect_refusal(pretrain("next", {records_, start_, "--do-lower-case=false"}),
-                 "do_lower_case is false, but " + path("run/checkpoint-2/vocab.txt") +
-                     " requires true; leave it out, or give vocab_file");
+                 "--do-lower-case is false, but " + path("run/checkpoint-2/vocab.txt") +
+                     " requires true; leave it out, or give --vocab-file");
 }
 
 TEST_F(PretrainStart, TokensThatAreNotTheStartsAreNamed) {
@@ -281,7 +282,7 @@ TEST_F(PretrainStart, ATokenStoreKeepsItsRules) {
   EXPECT_EQ(checkpoints::read_tokenizer(folder_ / "run/checkpoint-2").options,
             text::TokenizerOptions({.strip_accents = false}));
   expect_refusal(pretrain("next", {store, "--strip-accents"}),
-                 "strip_accents is true, but the token store " + path("store") +
+                 "--strip-accents is true, but the token store " + path("store") +
                      " was made with false; leave it out, or make the store again");
 }
 
@@ -295,9 +296,9 @@ TEST_F(PretrainStart, AModelThatKeepsAccentsIsGoneOnWith) {
   EXPECT_EQ(checkpoints::read_tokenizer(folder_ / "next/checkpoint-2").options,
             text::TokenizerOptions({.strip_accents = false}));
   words.push_back("--strip-accents");
-  expect_refusal(pretrain("other", words), "strip_accents is true, but " +
-                                               path("run/checkpoint-2/vocab.txt") +
-                                               " requires false; leave it out, or give vocab_file");
+  expect_refusal(pretrain("other", words),
+                 "--strip-accents is true, but " + path("run/checkpoint-2/vocab.txt") +
+                     " requires false; leave it out, or give --vocab-file");
 }
 
 TEST_F(PretrainStart, OptionsBeatTheConfigurationBesideTheVocabulary) {
@@ -307,7 +308,7 @@ TEST_F(PretrainStart, OptionsBeatTheConfigurationBesideTheVocabulary) {
   expect_success(pretrain("run", {records_, "--vocab-file=" + file}));
   EXPECT_FALSE(is_lower_cased("run/checkpoint-2"));
   expect_note(pretrain("next", {records_, "--vocab-file=" + file, "--do-lower-case"}),
-              file + " comes with do_lower_case false, but true is used, as asked");
+              file + " comes with --do-lower-case false, but true is used, as asked");
   EXPECT_TRUE(is_lower_cased("next/checkpoint-2"));
 }
 
@@ -325,7 +326,7 @@ TEST_F(PretrainStart, ACasedVocabularyKeepsCapitalsUnlessAskedNotTo) {
   expect_success(pretrain("run", words));
   EXPECT_FALSE(is_lower_cased("run/checkpoint-2"));
   words.push_back("--do-lower-case");
-  expect_refusal(pretrain("next", words), "do_lower_case is true, but " + path("cased.txt") +
+  expect_refusal(pretrain("next", words), "--do-lower-case is true, but " + path("cased.txt") +
                                               " has capital letters; set it to false");
 }
 
@@ -338,12 +339,13 @@ TEST_F(PretrainStart, NotesOnTheLengthOfARunInEpochs) {
     words.insert(words.end(), more.begin(), more.end());
     return run_command(words);
   };
-  expect_note(one_epoch("longer", {"--max-training-sequences=24"}),
-              "max_training_sequences 24 takes 6 steps, but the learning rate is scheduled for 5; "
-              "raise epochs");
+  expect_note(
+      one_epoch("longer", {"--max-training-sequences=24"}),
+      "--max-training-sequences 24 takes 6 steps, but the learning rate is scheduled for 5; "
+      "raise --epochs");
   expect_note(one_epoch("evaluated", {"--on-the-spot-validation-files=" + path("records.tfrecord"),
                                       "--on-the-spot-validation-triggers=8,40"}),
-              "on_the_spot_validation_triggers has 40, but training ends after 20 sequences");
+              "--on-the-spot-validation-triggers has 40, but training ends after 20 sequences");
 }
 
 }  // namespace

@@ -93,13 +93,14 @@ void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable
   if (is_given && options.replicas != replicas) {
     const std::string each = stages == 1 ? "" : fmt::format(" with {} stages each", stages);
     throw_user_error(
-        "replicas is {}{}, but mpirun started {} processes; give --replicas {} --global-batch-size "
+        "`replicas` is {}{}, but mpirun started {} processes; give --replicas {} "
+        "--global-batch-size "
         "{} for the same step, or start {} processes",
         options.replicas, each, ranks.size(), replicas, batch_plan(options).sequences_per_step,
         options.replicas * stages);
   }
   if (options.training.step.eager) {
-    throw_user_error("eager runs in one process; leave it out, or mpirun");
+    throw_user_error("`eager` runs in one process; leave it out, or mpirun");
   }
   options.training.step.ranks = &ranks;
   if (ranks.rank() == 0) return;

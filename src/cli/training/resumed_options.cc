@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/whole_number.h"
+#include "cli/options/stored_options.h"
 #include "cli/say.h"
 #include "formats/json.h"
 #include "platform/files/file.h"
@@ -135,7 +136,7 @@ void take_options_of_run(OptionTable& table, RunOptions& options) {
     take_added_seeds(table, folder, values);
   }
   const std::vector<std::string> changes =
-      table.take_run({file.string(), values, read_if_there(checkpoint / kStoredOriginsName)});
+      take_run(table, {file.string(), values, read_if_there(checkpoint / kStoredOriginsName)});
   // A single run no longer needs its start model; of several runs, some may not have begun.
   if (run != folder && training.init_checkpoint.empty()) {
     training.init_checkpoint = values.value("init_checkpoint", "");

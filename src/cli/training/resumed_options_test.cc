@@ -99,7 +99,7 @@ TEST_F(ResumedOptions, WhatIsNotGivenIsAsItWas) {
   ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);
   const Result resumed = pretrain({"--restore-dir", path("run"), "--num-train-steps", "4"});
   ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
-  EXPECT_TRUE(resumed.says("note: from here on num_train_steps 4 (was 2)\n")) << resumed.error;
+  EXPECT_TRUE(resumed.says("note: from here on --num-train-steps 4 (was 2)\n")) << resumed.error;
   auto before = config("run/checkpoint-2"), after = config("run/checkpoint-4");
   EXPECT_EQ(after.at("base_learning_rate"), 0.01);
   EXPECT_EQ(after.at("max_grad_norm"), 0.5);
@@ -153,8 +153,9 @@ TEST_F(ResumedOptions, StartWeightsOfTheCommandLineReplaceTheRunOfAFile) {
 TEST_F(ResumedOptions, ALongerNumberOfSequencesHasALongerSchedule) {
   Words words = small_pretraining_words(path("run"));
   std::erase(words, "--num-train-steps=2");
-  words.insert(words.end(), {"--generated-data", "--max-training-sequences=8",
-                             "--base-learning-rate=0.01", "--lr-schedule=linear"});
+  words.insert(words.end(),
+               {"--generated-data", "--max-training-sequences=8", "--base-learning-rate=0.01",
+                "--lr-schedule=linear", "--steps-per-logs=1"});
   ASSERT_EQ(pretrain(words).status, ExitCode::kSuccess);
   const Result resumed = pretrain({"--restore-dir", path("run"), "--max-training-sequences=16"});
   ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
@@ -173,8 +174,8 @@ TEST_F(ResumedOptions, WhatChangesIsSaid) {
       pretrain({"--restore-dir", path("run"), "--num-train-steps=3", "--base-learning-rate=0.02",
                 "--precision=bf16", "--save-path", path("other")});
   ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
-  EXPECT_TRUE(resumed.says("base_learning_rate 0.02 (was 0.01)")) << resumed.error;
-  EXPECT_TRUE(resumed.says("precision \"bf16\" (was \"f32\")")) << resumed.error;
+  EXPECT_TRUE(resumed.says("--base-learning-rate 0.02 (was 0.01)")) << resumed.error;
+  EXPECT_TRUE(resumed.says("--precision \"bf16\" (was \"f32\")")) << resumed.error;
   EXPECT_FALSE(resumed.says("weight_decay_rate")) << resumed.error;
   EXPECT_EQ(config("other/checkpoint-3").at("weight_decay_rate"), 0.1);
 }
@@ -184,7 +185,8 @@ TEST_F(ResumedOptions, WhatMustNotChangeIsRefusedByName) {
   const Result other = pretrain({"--restore-dir", path("run"), "--num-train-steps=3",
                                  "--micro-batch-size=8", "--save-path", path("other")});
   EXPECT_EQ(other.status, ExitCode::kUsage);
-  EXPECT_TRUE(other.says("was made with global_batch_size 4, this run has 8; resume with the same"))
+  EXPECT_TRUE(
+      other.says("was made with --global-batch-size 4, this run has 8; resume with the same"))
       << other.error;
   EXPECT_FALSE(fs::exists(path("other")));
 }
@@ -319,17 +321,18 @@ TEST_F(ResumedOptions, OptionsOfTheTextGoWithIt) {
   EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
   result = start("other", {store, "--input-format=jsonl"});
   EXPECT_EQ(result.status, ExitCode::kUsage);
-  EXPECT_TRUE(result.says("input_format needs input_file, which is not given")) << result.error;
+  EXPECT_TRUE(result.says("--input-format needs --input-file, which is not given")) << result.error;
   result = start("other", {store, "--do-lower-case=false"});
   EXPECT_EQ(result.status, ExitCode::kUsage);
-  EXPECT_TRUE(result.says("do_lower_case is false, but the token store")) << result.error;
+  EXPECT_TRUE(result.says("--do-lower-case is false, but the token store")) << result.error;
   result = start("other", {store, "--skip-bad"});
   EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
-  EXPECT_TRUE(result.says("skip_bad is an option for records, and has no effect with samples that"))
+  EXPECT_TRUE(
+      result.says("--skip-bad is an option for records, and has no effect with samples that"))
       << result.error;
   result = start("other", {store, "--type-vocab-size=1"});
   EXPECT_EQ(result.status, ExitCode::kUsage);
-  EXPECT_TRUE(result.says("type_vocab_size is 1, but the sentences of a pair")) << result.error;
+  EXPECT_TRUE(result.says("--type-vocab-size is 1, but the sentences of a pair")) << result.error;
   result = start("single", {store, "--type-vocab-size=1", "--next-sentence=none"});
   EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
 }
@@ -348,7 +351,7 @@ TEST_F(ResumedOptions, AStoreOfAnEarlierVersionIsKept) {
   result = pretrain({"--restore-dir=" + path("run"), "--num-train-steps=3"});
   EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
   EXPECT_TRUE(
-      result.says("note: input_file is not read again: an earlier version made the tokens in " +
+      result.says("note: --input-file is not read again: an earlier version made the tokens in " +
                   path("store") + ", and split sentences otherwise\n"))
       << result.error;
   EXPECT_EQ(platform::read_file(path("store/store.json")), old);
@@ -359,7 +362,7 @@ TEST_F(ResumedOptions, ARunPastItsEndHasNothingToDo) {
   Result resumed = pretrain({"--restore-dir=" + path("run")});
   EXPECT_EQ(resumed.status, ExitCode::kSuccess);
   EXPECT_TRUE(
-      resumed.says("nothing to do: 2 of 2 steps are done; raise num_train_steps to train "
+      resumed.says("nothing to do: 2 of 2 steps are done; raise --num-train-steps to train "
                    "longer\n"))
       << resumed.error;
   resumed = pretrain({"--restore-dir=" + path("run"), "--num-train-steps=1"});
@@ -377,7 +380,7 @@ TEST_F(ResumedOptions, TheTokensServeWhereTheTextIsGone) {
   EXPECT_TRUE(resumed.says("note: the text " + path("text.jsonl") + " is gone: " + path("store") +
                            " has its tokens\n"))
       << resumed.error;
-  EXPECT_TRUE(resumed.says("note: vocab_file " + path("vocab.txt") + " is gone; " +
+  EXPECT_TRUE(resumed.says("note: --vocab-file " + path("vocab.txt") + " is gone; " +
                            path("run/checkpoint-2") + " has the same tokens\n"))
       << resumed.error;
   resumed = pretrain({"--restore-dir=" + path("run"), "--num-train-steps=4"});
@@ -433,7 +436,7 @@ TEST_F(ResumedOptions, AnEvaluationSetHasItsOwnForm) {
   result = start("recorded",
                  {"--generated-data", evaluated + write_records("a.tfrecord", 1), "--skip-bad"});
   EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
-  EXPECT_FALSE(result.says("skip_bad is an option for records")) << result.error;
+  EXPECT_FALSE(result.says("--skip-bad is an option for records")) << result.error;
 }
 
 TEST_F(ResumedOptions, MadeDataOutrankTheTextOfAFile) {
@@ -446,17 +449,19 @@ TEST_F(ResumedOptions, MadeDataOutrankTheTextOfAFile) {
 TEST_F(ResumedOptions, AnOptionOfTextIsStillRefusedForRecords) {
   const Result refused = start("run", {"--generated-data", "--mlm-prob=0.15"});
   EXPECT_EQ(refused.status, ExitCode::kUsage);
-  EXPECT_TRUE(refused.says("mlm_prob is set, but the samples of generated_data")) << refused.error;
+  EXPECT_TRUE(refused.says("--mlm-prob is set, but the samples of --generated-data"))
+      << refused.error;
 }
 
 TEST_F(ResumedOptions, AnOptionOfLoadingIsRefusedForSyntheticData) {
   const Result refused = start("run", {"--synthetic-data", "--loader-threads=2"});
   EXPECT_EQ(refused.status, ExitCode::kUsage);
-  EXPECT_TRUE(refused.says("loader_threads is set, but synthetic_data loads nothing"))
+  EXPECT_TRUE(refused.says("--loader-threads is set, but --synthetic-data loads nothing"))
       << refused.error;
   const Result noted = start("run", {"--synthetic-data", "--static-mask"});
   EXPECT_EQ(noted.status, ExitCode::kSuccess) << noted.error;
-  EXPECT_TRUE(noted.says("static_mask is an option for records, and has no effect with synthetic"))
+  EXPECT_TRUE(
+      noted.says("--static-mask is an option for records, and has no effect with synthetic"))
       << noted.error;
 }
 

@@ -1,5 +1,12 @@
 #include "cli/training/run_options.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/bert_fields.h"
@@ -10,10 +17,52 @@ namespace cloze::cli {
 namespace {
 
 constexpr double kJustBelowOne = 0.9999999;
+constexpr const char* kInOneProcess = "in one process";
+
+using Idle = std::function<std::string()>;  // OptionRules::idle
+
+Idle idle_without_replicas(const RunOptions& o) {
+  return [&o]() -> std::string {
+    if (o.computes_alone()) return kInOneProcess;
+    return o.plans_ranks || o.training.step.num_replicas() > 1 ? "" : "with one replica";
+  };
+}
+
+Idle idle_without_stages(const RunOptions& o) {
+  return [&o]() -> std::string {
+    if (o.computes_alone()) return kInOneProcess;
+    return o.plans_ranks || o.training.step.num_stages() > 1 ? "" : "with one pipeline stage";
+  };
+}
+
+// Of a choice among rows of a table (optimizer, lr_schedule), each of which reads some options:
+// those that the chosen one does not read are idle.
+template <typename OptionsOf>
+void set_idle_by_choice(OptionTable& table, const char* kind, const std::string& chosen,
+                        const std::vector<std::string>& names, OptionsOf options_of) {
+  for (const std::string& name : names) {
+    for (const std::string_view option : options_of(name)) {
+      table.find(option)->option.rules.idle = [=, &chosen]() -> std::string {
+        const auto read = options_of(chosen);
+        const bool is_read = std::ranges::find(read, option) != read.end();
+        return is_read ? "" : fmt::format("with `{}` {}", kind, chosen);
+      };
+    }
+  }
+}
+
+// The first reason is the one that is given.
+void add_idle(OptionTable& table, const char* name, Idle more) {
+  Idle& idle = table.find(name)->option.rules.idle;
+  idle = [before = std::move(idle), more = std::move(more)] {
+    const std::string why = before();
+    return why.empty() ? more() : why;
+  };
+}
 
 void add_loading_options(OptionTable& table, RunOptions& o, const char* seq_length_help) {
   table.begin_group("Data");
-  table.add("seq_length", &o.seq_length, seq_length_help, {.minimum = 8});
+  table.add_common("seq_length", &o.seq_length, seq_length_help, {.minimum = 8});
   table.add("loader_threads", &o.training.loader_threads,
             "Threads that prepare the data of the next steps",
             {.minimum = 1, .maximum = platform::kMostThreads});
@@ -22,27 +71,16 @@ void add_loading_options(OptionTable& table, RunOptions& o, const char* seq_leng
             {.minimum = 1, .maximum = INT32_MAX});
 }
 
-void add_batch_options(OptionTable& table, RunOptions& o) {
-  const OptionRules count{.minimum = 1, .maximum = INT32_MAX};
-  table.begin_group("Batches and steps");
-  table.add("micro_batch_size", &o.micro_batch_size,
-            "Maximum number of full sequences in one pass, or 4096 tokens where that is more; a "
-            "step has this times gradient_accumulation_count times replicas",
-            count);
-  table.add("gradient_accumulation_count", &o.gradient_accumulation_count,
-            "Micro-batches of full sequences in a step (1)", count);
-  table.add(
-      "replicas", &o.replicas,
-      "Multiplies the sequences per step; cloze pretrain under mpirun: the number of processes, "
-      "divided by the stages; otherwise one process computes them all",
-      count);
+// How the processes of a run share its work.
+void add_layout_options(OptionTable& table, RunOptions& o) {
   table.add("replicated_tensor_sharding", &o.training.step.shards_states,
             "cloze pretrain under mpirun: divide the optimiser's states over the processes, each "
             "of which then updates a part of the weights and sends it to the others (ZeRO stage "
-            "1); the same bytes unless gradients are clipped or travel in bf16");
+            "1); the same bytes unless gradients are clipped or travel in bf16",
+            {.idle = idle_without_replicas(o)});
   table.add("reduction_precision", named(o.training.step.gradient_transport, dtype_named, name_of),
             "cloze pretrain under mpirun: dtype of gradients in transit; sums are in f32",
-            {.choices = {"f32", "bf16"}});
+            {.choices = {"f32", "bf16"}, .idle = idle_without_replicas(o)});
   table.add(
       "reproducible_sums", &o.training.step.reproducible_sums,
       "Add up gradients micro-batch by micro-batch: the same bytes on any number of processes "
@@ -50,51 +88,80 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
   const std::vector<std::string> schedules = train::pipeline_schedule_names();
   table.add("pipeline_stages", &o.pipeline_stages,
             "cloze pretrain under mpirun: processes that share the layers of a replica; or lists "
-            "of the parts of each stage: [[\"emb\", \"hid\"], [\"hid\", \"mlm\", \"nsp\"]]");
+            "of the parts of each stage: [[\"emb\", \"hid\"], [\"hid\", \"mlm\", \"nsp\"]]",
+            {.idle = idle_in_one_process(o)});
   table.add("device_mapping", &o.device_mapping,
             "With pipeline_stages: the process of each stage, such as [0, 1, 0] (one process per "
-            "stage)");
+            "stage)",
+            {.idle = idle_without_stages(o)});
   table.add("pipeline_schedule", enumerated(o.training.step.schedule, schedules),
             "With pipeline_stages: all forward passes first; forward and backward in turn; or one "
             "micro-batch at a time",
-            {.choices = schedules});
-  table.add("global_batch_size", &o.global_batch_size,
-            "Sequences per step, instead of gradient_accumulation_count", count);
+            {.choices = schedules, .idle = idle_without_stages(o)});
+}
+
+void add_batch_options(OptionTable& table, RunOptions& o) {
+  const OptionRules count{.minimum = 1, .maximum = INT32_MAX};
+  table.begin_group("Batches and steps");
+  table.add_common(
+      "micro_batch_size", &o.micro_batch_size,
+      "Maximum number of full sequences in one pass, or 4096 tokens where that is more; a "
+      "step has this times gradient_accumulation_count times replicas",
+      count);
+  table.add_common("gradient_accumulation_count", &o.gradient_accumulation_count,
+                   "Micro-batches of full sequences in a step (1)", count);
+  table.add(
+      "replicas", &o.replicas,
+      "Multiplies the sequences per step; cloze pretrain under mpirun: the number of processes, "
+      "divided by the stages; otherwise one process computes them all",
+      count);
+  add_layout_options(table, o);
+  table.add_common(
+      "global_batch_size", &o.global_batch_size,
+      "Sequences per step, instead of gradient_accumulation_count (pretrain: 256, where "
+      "neither that nor micro_batch_size nor replicas is given)",
+      count);
   table.add("tokens_per_micro_batch", &o.tokens_per_micro_batch,
             "Token slots per pass (a 96th of a step; at least 1024; at most the larger of "
             "micro_batch_size * seq_length and 4096)",
             count);
-  table.add("num_train_steps", &o.num_train_steps,
-            "Weight updates; 0: only save the initial values",
-            {.minimum = 0, .maximum = INT32_MAX});
-  table.add("epochs", &o.epochs, "Passes over the data, instead of num_train_steps",
-            {.minimum = 0});
+  table.add_common("num_train_steps", &o.num_train_steps,
+                   "Weight updates; 0: only save the initial values",
+                   {.minimum = 0, .maximum = INT32_MAX});
+  table.add_common("epochs", &o.epochs, "Passes over the data, instead of num_train_steps",
+                   {.minimum = 0});
   const std::vector<std::string> roundings{"exact", "down", "up"};
   table.add("steps_per_epoch", enumerated(o.steps_per_epoch, roundings),
             "With epochs: an epoch has as many steps as its samples make, or whole ones, rounded "
             "as transformers does without the last batch (down) or with it (up)",
-            {.choices = roundings});
+            {.choices = roundings, .idle = [&o] { return o.epochs ? "" : "without `epochs`"; }});
   table.add("device_iterations", &o.training.device_iterations,
             "Steps that the device computes without returning to the host, which writes their "
             "batches before and reads their metrics after them",
-            {.minimum = 1});
-  table.add("compile_only", &o.compile_only, "Plan, print the memory, stop",
-            {.is_of_command = true});
+            {.minimum = 1, .idle = [&o]() -> std::string {
+               const auto reason = o.training.why_step_by_step();
+               if (o.training.device_iterations == 1 || !reason) return "";
+               return fmt::format("with {}: the host looks at each step", *reason);
+             }});
+  table.add_common("compile_only", &o.compile_only, "Plan, print the memory, stop",
+                   {.is_of_command = true});
 }
 
 void add_schedule_options(OptionTable& table, RunOptions& o) {
   optim::Schedule& schedule = o.training.schedule;
   table.begin_group("Learning rate");
-  table.add("base_learning_rate", &schedule.base_learning_rate, "Peak learning rate",
-            {.minimum = 0});
-  table.add("warmup", &o.warmup, "Warm-up steps; below 1: a share of all steps", {.minimum = 0});
+  table.add_common("base_learning_rate", &schedule.base_learning_rate, "Peak learning rate",
+                   {.minimum = 0});
+  table.add_common("warmup", &o.warmup, "Warm-up steps; below 1: a share of all steps",
+                   {.minimum = 0});
   table.add("warmup_rounds_up", &schedule.rounds_warmup_up,
             "A warm-up that is a share is rounded up to whole steps, as in transformers, and not "
             "down; poly_warmup does not round");
-  table.add("lr_schedule", &schedule.name,
-            "Schedule after the warm-up; poly_warmup counts the decay from step 0, as Habana and "
-            "NVIDIA do; linear_held keeps its last rate, as MLPerf's BERT of Graphcore does",
-            {.choices = optim::schedule_names()});
+  table.add_common(
+      "lr_schedule", &schedule.name,
+      "Schedule after the warm-up; poly_warmup counts the decay from step 0, as Habana and "
+      "NVIDIA do; linear_held keeps its last rate, as MLPerf's BERT of Graphcore does",
+      {.choices = optim::schedule_names()});
   table.add("lr_power", &schedule.powers, "One power, or two: for the warm-up and for the decay",
             {.minimum = 0});
   table.add("lr_schedule_by_step", &schedule.rates_by_step,
@@ -104,24 +171,42 @@ void add_schedule_options(OptionTable& table, RunOptions& o) {
             {.minimum = 0});
   table.add("decay_steps", &schedule.decay_steps, "natural_exponential: steps per stair",
             {.minimum = 1});
+  set_idle_by_choice(table, "lr_schedule", schedule.name, optim::schedule_names(),
+                     optim::schedule_options);
+  add_idle(table, "warmup_rounds_up", [&o] {
+    return o.warmup < 1.0 ? "" : fmt::format("with a warmup of {} steps", o.warmup);
+  });
 }
 
 // Above 0: a weight that no gradient has reached yet would divide 0 by 0.
 constexpr double kLeastEpsilon = 1e-30;
 
+void set_idle_by_optimizer(OptionTable& table, const optim::OptimizerOptions& o) {
+  const auto options_of = [](std::string_view name) {
+    return optim::optimizer_named(name).options;
+  };
+  set_idle_by_choice(table, "optimizer", o.name, optim::optimizer_names(), options_of);
+  // Where no moment is corrected, epsilon is not either. adam has no such switch.
+  add_idle(table, "debias_epsilon", [&o, options_of] {
+    const auto read = options_of(o.name);
+    const bool has_switch = std::ranges::find(read, "use_debiasing") != read.end();
+    return has_switch && !o.use_debiasing ? "without use_debiasing" : "";
+  });
+}
+
 void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
   const OptionRules share{.minimum = 0, .maximum = kJustBelowOne};
   table.begin_group("Optimiser");
-  table.add("optimizer", &o.name,
-            "Update rule; mpadamw is the same as adamw, as weights are always f32",
-            {.choices = optim::optimizer_names()});
+  table.add_common("optimizer", &o.name,
+                   "Update rule; mpadamw is the same as adamw, as weights are always f32",
+                   {.choices = optim::optimizer_names()});
   table.add("momentum", &o.momentum, "Coefficient of the optimiser momentum", share);
   table.add("beta1", &o.beta1, "Decay of the first moment", share);
   table.add("beta2", &o.beta2, "Decay of the second moment", share);
   table.add("epsilon", &o.epsilon, "Added to the square root of the second moment",
             {.minimum = kLeastEpsilon});
-  table.add("weight_decay_rate", &o.weight_decay_rate,
-            "Decoupled weight decay; biases and LayerNorm are exempt", {.minimum = 0});
+  table.add_common("weight_decay_rate", &o.weight_decay_rate,
+                   "Decoupled weight decay; biases and LayerNorm are exempt", {.minimum = 0});
   table.add("decay_layer_norm_scale", &o.decays_layer_norm_scale,
             "LayerNorm's scale decays, as the matrices do");
   table.add("use_debiasing", &o.use_debiasing,
@@ -143,10 +228,12 @@ void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
       "join_qkv", &o.joins_qkv,
       "lamb: a layer's query, key and value have one trust ratio, as if they were one tensor");
   table.add("use_mpclip", &o.use_mpclip, "Clip the global gradient norm at 1");
-  table.add("max_grad_norm", &o.max_gradient_norm,
-            "Clip the global gradient norm at this value; 0: never (1 with adamw, use_mpclip, "
-            "use_nvlamb; else 0)",
-            {.minimum = 0});
+  table.add_common(
+      "max_grad_norm", &o.max_gradient_norm,
+      "Clip the global gradient norm at this value; 0: never (1 with adamw, use_mpclip, "
+      "use_nvlamb; else 0)",
+      {.minimum = 0});
+  set_idle_by_optimizer(table, o);
 }
 
 void add_loss_scale_options(OptionTable& table, train::LossScaleOptions& o) {
@@ -187,24 +274,31 @@ void add_watch_options(OptionTable& table, train::WatchOptions& o) {
 void add_computing_options(OptionTable& table, RunOptions& o) {
   train::TrainingStepOptions& step = o.training.step;
   table.begin_group("Run");
-  table.add("precision", named(step.compute_dtype, dtype_named, name_of),
-            "Numbers to compute with; 32 is f32, 16 is bf16, fp16 is f16. Weights are kept in f32",
-            {.choices = dtype_names()});
+  table.add_common(
+      "precision", named(step.compute_dtype, dtype_named, name_of),
+      "Numbers to compute with; 32 is f32, 16 is bf16, fp16 is f16. Weights are kept in f32",
+      {.choices = dtype_names()});
   table.add("optimizer_state_folder", &step.compile.optimizer_state_folder,
             "Keep the optimiser's states in a file in this folder, for models that do not fit in "
-            "memory: the system reads and writes it at every update");
-  table.add("recompute", &step.recompute,
-            "Drop a layer's activations when the layer is done, and compute them again for its "
-            "gradients (activation checkpointing): the same bytes, less memory, 8 to 31 % more "
-            "time (see cloze plan)");
+            "memory: the system reads and writes it at every update",
+            {.idle = [&step]() -> std::string {
+              const std::string& optimizer = step.optimizer.name;
+              if (!optim::optimizer_named(optimizer).states.empty()) return "";
+              return fmt::format("with `optimizer` {}, which has no state", optimizer);
+            }});
+  table.add_common(
+      "recompute", &step.recompute,
+      "Drop a layer's activations when the layer is done, and compute them again for its "
+      "gradients (activation checkpointing): the same bytes, less memory, 8 to 31 % more "
+      "time (see cloze plan)");
   table.add("eager", &step.eager,
             "Run one operator at a time and stop at the first that writes a number that is not "
             "finite: the same bytes, slower");
-  table.add("threads", &step.compile.num_threads, kThreadsHelp,
-            {.minimum = 0, .maximum = platform::kMostThreads});
+  table.add_common("threads", &step.compile.num_threads, kThreadsHelp,
+                   {.minimum = 0, .maximum = platform::kMostThreads});
   table.add(device_option(step.compile.device));
   table.add(instruction_set_option(o.instruction_set));
-  table.add("seed", &step.seed, "Seed of the initial weights, the sample order and dropout");
+  table.add_common("seed", &step.seed, "Seed of the initial weights, the sample order and dropout");
   table.add("profile_report", &o.profile_report,
             "Write an HTML page with the times of a few steps, launch by launch, and beside it "
             "FILE.trace.json for chrome://tracing",
@@ -218,23 +312,25 @@ void add_computing_options(OptionTable& table, RunOptions& o) {
 
 void add_checkpoint_options(OptionTable& table, RunOptions& o) {
   train::TrainingOptions& training = o.training;
-  table.add("save_path", &training.save_path,
-            "Folder for checkpoints and metrics; default with restore_dir: that folder",
-            {.is_of_command = true});
-  table.add("init_checkpoint", &training.init_checkpoint,
-            "Start from these weights, a model's folder or a run's; the model's shape is theirs",
-            {.is_of_command = true});
-  table.add(
+  table.add_common("save_path", &training.save_path,
+                   "Folder for checkpoints and metrics; default with restore_dir: that folder",
+                   {.is_of_command = true});
+  table.add_common(
+      "init_checkpoint", &training.init_checkpoint,
+      "Start from these weights, a model's folder or a run's; the model's shape is theirs",
+      {.is_of_command = true});
+  table.add_common(
       "restore_dir", &training.restore_dir,
       "Resume from the newest checkpoint in this folder, with the options of its run unless you "
       "give others; model, data, sequences per step, seed, optimizer and first_moment_precision "
       "must stay the same; other changes are listed",
       {.is_of_command = true});
-  table.add("steps_per_ckpts", &training.steps_per_checkpoint,
-            "Steps between checkpoints; 0: one, at the end", {.minimum = 0});
-  table.add("max_to_keep", &training.max_to_keep, "Checkpoints kept; 0: all", {.minimum = 0});
-  table.add("steps_per_logs", &training.steps_per_log, "Steps between lines of metrics",
-            {.minimum = 1});
+  table.add_common("steps_per_ckpts", &training.steps_per_checkpoint,
+                   "Steps between checkpoints; 0: one, at the end", {.minimum = 0});
+  table.add_common("max_to_keep", &training.max_to_keep, "Checkpoints kept; 0: all",
+                   {.minimum = 0});
+  table.add_common("steps_per_logs", &training.steps_per_log, "Steps between lines of metrics",
+                   {.minimum = 1});
   table.add("steps_per_norms", &training.steps_per_norms,
             "Steps between lines that have the norm of every weight and gradient; 0: never",
             {.minimum = 0});
@@ -245,7 +341,8 @@ void add_checkpoint_options(OptionTable& table, RunOptions& o) {
 void add_export_options(OptionTable& table, train::MetricsExports& o) {
   table.add("wandb", &o.wandb,
             "Write a run of Weights & Biases below save_path, which `wandb sync` sends");
-  table.add("wandb_name", &o.wandb_name, "Name of the W&B run (the folder's name)");
+  table.add("wandb_name", &o.wandb_name, "Name of the W&B run (the folder's name)",
+            {.idle = [&o] { return o.wandb ? "" : "without `wandb`"; }});
   table.add("dllogger_file", &o.dllogger_file,
             "Write lines of NVIDIA's DLLogger to this file, below save_path");
   table.add("mllog_file", &o.mllog_file,
@@ -271,6 +368,10 @@ Option model_option(const models::BertField& field, int64_t& target) {
 }
 
 }  // namespace
+
+std::function<std::string()> idle_in_one_process(const RunOptions& o) {
+  return [&o] { return o.computes_alone() ? kInOneProcess : ""; };
+}
 
 void add_run_options(OptionTable& table, RunOptions& options, const char* seq_length_help) {
   table.allow_file();

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,13 +22,13 @@ void validate_steps(const RunOptions& o) {
         *o.global_batch_size, *o.gradient_accumulation_count);
   }
   if (o.num_train_steps && o.epochs) {
-    throw_user_error("num_train_steps {} and epochs {} both set the length; give one",
+    throw_user_error("num_train_steps {} and `epochs` {} both set the length; give one",
                      *o.num_train_steps, *o.epochs);
   }
   if (!schedule_steps(o) && !o.epochs && !o.compile_only) {
-    throw_user_error("the length of the run is not set; give num_train_steps or epochs");
+    throw_user_error("the length of the run is not set; give num_train_steps or `epochs`");
   }
-  if (o.epochs && *o.epochs == 0.0) throw_user_error("epochs is 0; it must be above 0");
+  if (o.epochs && *o.epochs == 0.0) throw_user_error("`epochs` is 0; it must be above 0");
 }
 
 void validate_lengths(const RunOptions& o) {
@@ -46,7 +44,7 @@ void validate_profile(const RunOptions& o) {
   if (!o.profile_report.empty() && !is_measured_by_launch) {
     throw_user_error("profile_report {} measures step by step; leave out {}",
                      o.profile_report.string(),
-                     o.training.step.eager ? "eager" : "device_iterations");
+                     o.training.step.eager ? "`eager`" : "device_iterations");
   }
   if (!o.profile_report.empty() && o.compile_only) {
     throw_user_error(
@@ -59,7 +57,7 @@ void validate_sums(const RunOptions& o) {
   const train::TrainingStepOptions& step = o.training.step;
   if (!step.reproducible_sums) return;
   if (step.eager)
-    throw_user_error("reproducible_sums adds up gradients after a whole pass; leave out eager");
+    throw_user_error("reproducible_sums adds up gradients after a whole pass; leave out `eager`");
   if (step.gradient_transport != DType::kF32) {
     throw_user_error(
         "reproducible_sums sends gradients unrounded; leave out reduction_precision {}",
@@ -75,7 +73,7 @@ int64_t product_of_batches(const RunOptions& o) {
                             product > INT32_MAX;
   if (!is_too_large) return product;
   throw_user_error(
-      "micro_batch_size {} * gradient_accumulation_count {} * replicas {} are more than the {} "
+      "micro_batch_size {} * gradient_accumulation_count {} * `replicas` {} are more than the {} "
       "sequences that a step can have; lower them",
       o.micro_batch_size, accumulated, o.replicas, INT32_MAX);
 }
@@ -116,96 +114,6 @@ double steps_of_epochs(const RunOptions& options, int64_t samples, int64_t sampl
   return std::ceil(epochs * static_cast<double>(whole));
 }
 
-// For runs of several processes.
-void note_options_of_other_layouts(const train::TrainingStepOptions& step, const OptionTable& table,
-                                   std::vector<std::string>& notes) {
-  if (step.num_replicas() == 1) {
-    for (const std::string& option :
-         table.asked_for({"replicated_tensor_sharding", "reduction_precision"})) {
-      notes.push_back(option + " has no effect with one replica");
-    }
-  }
-  if (step.num_stages() > 1) return;
-  for (const std::string& option : table.asked_for({"device_mapping", "pipeline_schedule"})) {
-    notes.push_back(option + " has no effect with one pipeline stage");
-  }
-}
-
-// An option on rounding has no effect on a length or a warm-up that is given in steps.
-void note_idle_roundings(const RunOptions& options, const OptionTable& table,
-                         std::vector<std::string>& notes) {
-  if (!options.epochs && table.is_asked_for("steps_per_epoch")) {
-    notes.push_back("steps_per_epoch has no effect without epochs");
-  }
-  if (options.warmup >= 1.0 && table.is_asked_for("warmup_rounds_up")) {
-    notes.push_back(
-        fmt::format("warmup_rounds_up has no effect with a warmup of {} steps", options.warmup));
-  }
-}
-
-// Where no moment is corrected, epsilon is not either.
-void note_idle_epsilon(const optim::OptimizerOptions& optimizer, const OptionTable& table,
-                       std::vector<std::string>& notes) {
-  constexpr const char* kOption = "debias_epsilon";
-  const auto& read = optim::optimizer_named(optimizer.name).options;
-  const bool has_switch = std::ranges::find(read, "use_debiasing") != read.end();
-  if (!has_switch || optimizer.use_debiasing || !table.is_asked_for(kOption)) return;
-  notes.push_back(fmt::format("{} has no effect without use_debiasing", kOption));
-}
-
-// A sentence for each option that someone asked for and that the run does not read.
-std::vector<std::string> options_without_effect(const RunOptions& options,
-                                                const OptionTable& table) {
-  const std::string& optimizer = options.training.step.optimizer.name;
-  const std::string& schedule = options.training.schedule.name;
-  std::vector<std::string> notes;
-  const auto look = [&](const char* kind, const std::string& chosen, const auto& names,
-                        const auto& options_of) {
-    const auto read = options_of(chosen);
-    std::set<std::string> seen;
-    for (const std::string& name : names) {
-      for (const std::string_view option : options_of(name)) {
-        const bool is_read = std::ranges::find(read, option) != read.end();
-        if (is_read || !table.is_asked_for(std::string(option))) continue;
-        if (!seen.insert(std::string(option)).second) continue;
-        notes.push_back(fmt::format("{} has no effect with {} {}", option, kind, chosen));
-      }
-    }
-  };
-  look("optimizer", optimizer, optim::optimizer_names(),
-       [](const std::string& name) { return optim::optimizer_named(name).options; });
-  look("lr_schedule", schedule, optim::schedule_names(), optim::schedule_options);
-  note_idle_roundings(options, table, notes);
-  note_idle_epsilon(options.training.step.optimizer, table, notes);
-  const bool has_states = !optim::optimizer_named(optimizer).states.empty();
-  if (!has_states && !options.training.step.compile.optimizer_state_folder.empty()) {
-    notes.push_back(fmt::format(
-        "optimizer_state_folder has no effect with optimizer {}, which has no state", optimizer));
-  }
-  const auto reason = options.training.why_step_by_step();
-  if (options.training.device_iterations > 1 && reason) {
-    notes.push_back(fmt::format(
-        "device_iterations has no effect with {}: the host looks at each step", *reason));
-  }
-  const bool plans_ranks = table.has("network_file") && table.is_asked_for("network_file");
-  if (plans_ranks) return notes;
-  if (options.training.step.ranks->size() > 1) {
-    note_options_of_other_layouts(options.training.step, table, notes);
-    return notes;
-  }
-  if (options.global_batch_size && table.origin("replicas") == kCommandLineOrigin) {
-    notes.push_back(fmt::format("replicas has no effect with global_batch_size {} in one process",
-                                *options.global_batch_size));
-  }
-  for (const std::string option :
-       {"replicated_tensor_sharding", "reduction_precision", "pipeline_stages", "device_mapping",
-        "pipeline_schedule", "heartbeat_timeout", "stall_timeout"}) {
-    if (!table.has(option) || !table.is_asked_for(option)) continue;
-    notes.push_back(option + " has no effect in one process");
-  }
-  return notes;
-}
-
 }  // namespace
 
 int precedence_of(const OptionTable& table, const char* name) {
@@ -234,7 +142,7 @@ void validate(RunOptions& options) {
   validate_exports(options);
   const optim::OptimizerOptions& optimizer = options.training.step.optimizer;
   if (optimizer.use_nvlamb && optimizer.name != "lamb") {
-    throw_user_error("use_nvlamb needs optimizer lamb, not {}; use max_grad_norm 1",
+    throw_user_error("use_nvlamb needs `optimizer` lamb, not {}; use max_grad_norm 1",
                      optimizer.name);
   }
   validate_clipping(optimizer);
@@ -316,11 +224,11 @@ int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t c
   if (steps < 1.0) {
     throw_user_error(
         "{} epochs of {} samples ({} records / duplicate_factor {}) are less than one step of {}; "
-        "raise epochs or lower the batch",
+        "raise `epochs` or lower the batch",
         options.epochs.value_or(0.0), per_epoch, num_samples, copies, per_step);
   }
   if (steps > INT32_MAX) {
-    throw_user_error("{} epochs are {} steps, more than {}; lower epochs", *options.epochs, steps,
+    throw_user_error("{} epochs are {} steps, more than {}; lower `epochs`", *options.epochs, steps,
                      INT32_MAX);
   }
   return static_cast<int64_t>(steps);
@@ -338,14 +246,19 @@ optim::Schedule learning_rate_schedule(const RunOptions& options, int64_t num_st
 
 std::string warmup_note(const RunOptions& options, int64_t num_steps) {
   if (num_steps == 0 || options.warmup <= static_cast<double>(num_steps)) return "";
-  return fmt::format("warmup is {} steps, the run has {}: the warm-up is shortened to {} steps",
+  return fmt::format("`warmup` is {} steps, the run has {}: the warm-up is shortened to {} steps",
                      options.warmup, num_steps, num_steps);
 }
 
 void print_notes(const RunOptions& options, const OptionTable& table) {
   std::vector<std::string> notes = table.notes();
-  for (std::string& note : options_without_effect(options, table)) notes.push_back(std::move(note));
-  for (std::string& note : exports_without_effect(options, table)) notes.push_back(std::move(note));
+  for (std::string& note : table.idle_notes()) notes.push_back(std::move(note));
+  // Files often have both, for the processes that they were written for.
+  if (options.global_batch_size && options.computes_alone() &&
+      table.origin("replicas") == kCommandLineOrigin) {
+    notes.push_back(fmt::format("`replicas` has no effect with global_batch_size {} in one process",
+                                *options.global_batch_size));
+  }
   for (const std::string& note : notes) say("note: {}\n", note);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -43,13 +44,18 @@ struct RunOptions {
   std::string progress_bar = "auto";
   std::filesystem::path profile_report;  // HTML with the measured times of a few steps; empty: none
   std::filesystem::path device_file;     // rates for estimated times: plan/device_rates.h
+  bool plans_ranks = false;              // the run is a plan for ranks that are not there
 
   models::BertConfig& model() { return training.step.model; }
   const models::BertConfig& model() const { return training.step.model; }
+  bool computes_alone() const { return training.step.ranks->size() == 1 && !plans_ranks; }
 };
 
 // Adds all of them to a command's table; `seq_length_help` says whose length it is.
 void add_run_options(OptionTable& table, RunOptions& options, const char* seq_length_help);
+
+// OptionRules::idle of an option that is about several processes.
+std::function<std::string()> idle_in_one_process(const RunOptions& options);
 
 // Where two options set the same thing (the batch, the length of the run, the start weights), the
 // one of lower precedence is dropped: the command line overrides the file, the file overrides

@@ -25,13 +25,14 @@ struct SquadOptions : FinetuneOptions {
 void add_squad_options(OptionTable& table, tasks::SquadFinetuningOptions& o) {
   const std::vector<std::string> styles{"google", "hf"};
   table.begin_group("Task");
-  table.add("train_file", &o.train_file, "train-v1.1.json, train-v2.0.json");
-  table.add("predict_file", &o.predict_file,
-            "dev-v1.1.json, dev-v2.0.json: answered, and scored where it has answers");
-  table.add("version_2_with_negative", &o.version_2_with_negative,
-            "SQuAD 2.0: there may be no answer");
-  table.add("doc_stride", &o.features.document_stride,
-            "google: tokens from a window to the next; hf: tokens that they share", {.minimum = 1});
+  table.add_common("train_file", &o.train_file, "train-v1.1.json, train-v2.0.json");
+  table.add_common("predict_file", &o.predict_file,
+                   "dev-v1.1.json, dev-v2.0.json: answered, and scored where it has answers");
+  table.add_common("version_2_with_negative", &o.version_2_with_negative,
+                   "SQuAD 2.0: there may be no answer");
+  table.add_common("doc_stride", &o.features.document_stride,
+                   "google: tokens from a window to the next; hf: tokens that they share",
+                   {.minimum = 1});
   table.add("max_query_length", &o.features.max_query_length,
             "google: maximum number of tokens of the question, the rest is cut; hf keeps all",
             {.minimum = 1});

@@ -38,15 +38,15 @@ void note_vocabulary(const Difference& other, const fs::path& path) {
       other.origin == kCommandLineOrigin
           ? "leave it out"
           : fmt::format("give {} {}", flag_name(other.field.name), other.there);
-  throw_user_error("{} is {} ({}), but {} has {}; {}, or take another checkpoint", other.field.name,
-                   other.here, other.origin, path.string(), other.there, advice);
+  throw_user_error("`{}` is {} ({}), but {} has {}; {}, or take another checkpoint",
+                   other.field.name, other.here, other.origin, path.string(), other.there, advice);
 }
 
 // Graphcore's programs computed every checkpoint in their own way, and so do their files here.
 void check_arithmetic(const Difference& other, const fs::path& path, OtherArithmetic arithmetic) {
   const bool is_graphcores = other.origin == configuration::tensorflow1().name;
   if (arithmetic == OtherArithmetic::kRefused && !is_graphcores) {
-    throw_user_error("{} is {} ({}), but {} has {}; leave it out", other.field.name, other.here,
+    throw_user_error("`{}` is {} ({}), but {} has {}; leave it out", other.field.name, other.here,
                      other.origin, path.string(), other.there);
   }
   say("note: {} was computed with {} {}, but this run uses {}\n", path.string(), other.field.name,

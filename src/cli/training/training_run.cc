@@ -83,7 +83,7 @@ void report_target(double target, const train::TrainingState& state,
 void report_nothing_to_do(const RunOptions& options, int64_t steps_done, int64_t total_steps) {
   if (steps_done < total_steps || options.training.restore_dir.empty()) return;
   const char* const length = options.last_step ? "max_training_sequences"
-                             : options.epochs  ? "epochs"
+                             : options.epochs  ? "`epochs`"
                                                : "num_train_steps";
   say("nothing to do: {} of {} steps are done; raise {} to train longer\n", steps_done, total_steps,
       length);

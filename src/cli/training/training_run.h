@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "cli/options/option_table.h"
+#include "cli/options/stored_options.h"
 #include "cli/training/run_options.h"
 #include "forecast/memory_forecast.h"
 #include "plan/program.h"

@@ -122,9 +122,10 @@ TEST_F(UnknownShare, GeneratedDataHasNone) {
   words.insert(words.end(), {"--generated-data=true", "--max-unknown-tokens=9"});
   const CommandResult result = run_command(words);
   EXPECT_EQ(result.status, ExitCode::kUsage);
-  EXPECT_NE(result.error.find("max_unknown_tokens needs text, or data made of text; generated_data "
-                              "has none"),
-            std::string::npos)
+  EXPECT_NE(
+      result.error.find("--max-unknown-tokens needs text, or data made of text; --generated-data "
+                        "has none"),
+      std::string::npos)
       << result.error;
 }
 
