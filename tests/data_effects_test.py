@@ -299,7 +299,7 @@ class PackingTest(DataEffects, unittest.TestCase):
     EFFECTS = {
         "lengths": Effect("in/lengths.txt", prints_other),
         "train_file": Effect("in/text.tfrecord", prints_other, lengths=None, base={}),
-        "seq_length": Effect(31, refused("input_ids has 32 entries, the configuration's seq_length is 31",
+        "seq_length": Effect(31, refused("input_ids has 32 entries, the configuration's --seq-length is 31",
                                          status=3), lengths=None, train_file="in/text.tfrecord"),
         "algorithm": Effect("nnlshp", prints("nnlshp")),
         "pack_tokens": Effect(64, prints_other),

@@ -69,7 +69,7 @@ class LaunchErrorsTest(unittest.TestCase):
                                "pretrain ...", {"processes": 2}, ())
         self.assert_refused(2, "squad runs in one process; start it without mpirun, which is for cloze "
                                "pretrain", {"processes": 2}, ("squad",))
-        self.assert_refused(2, "elastic resumes from checkpoints, but the command does not say where they "
+        self.assert_refused(2, "--elastic resumes from checkpoints, but the command does not say where they "
                                "are; add --save-path FOLDER to it", {"processes": 2, "elastic": "true"})
 
     def test_what_is_not_installed(self):

@@ -170,7 +170,7 @@ class Commands(unittest.TestCase):
         if not PROGRAM:
             return ""
         command = words[1:3] if words[1] == "data" else words[1:2]
-        return subprocess.run([PROGRAM, *command, "--help"], capture_output=True, text=True, check=True).stdout
+        return subprocess.run([PROGRAM, *command, "--help-all"], capture_output=True, text=True, check=True).stdout
 
     def test_what_is_missing_is_named(self):
         by_name = {each.name: each for each in table.all_measurements()}

@@ -22,7 +22,8 @@ TEXT = "".join(f"the {animal} number {i % 9} sat on the {place} and ate all of i
 MODEL = ["--vocab-size=90", "--hidden-size=48", "--num-hidden-layers=2", "--num-attention-heads=4",
          "--intermediate-size=96", "--max-position-embeddings=128", "--hidden-dropout-prob=0",
          "--attention-probs-dropout-prob=0", "--initializer-range=0.1", "--global-batch-size=32",
-         "--optimizer=lamb", "--base-learning-rate=0.02", "--warmup=20", "--threads=1",
+         "--optimizer=lamb", "--beta2=0.999", "--weight-decay-rate=0", "--use-debiasing=false",
+         "--steps-per-logs=1", "--base-learning-rate=0.02", "--warmup=20", "--threads=1",
          "--progress-bar=false", "--steps-per-ckpts=100000", *SIZES]
 EVALUATED = ["--on-the-spot-validation-files=packed/strategy_*", "--eval-iter-samples=1600"]
 ONCE = ["submission_benchmark", "submission_division", "submission_org", "submission_platform",
@@ -126,23 +127,23 @@ class MlperfFlowTest(unittest.TestCase):
                                          "--max-training-sequences=640")
         self.assertEqual(status, 6)
         self.assertRegex(messages, r"the target 1 is not reached: the best evaluation is 0\.\d+, after step 20 "
-                         r"of 20; train longer \(num_train_steps, max_training_sequences\), or lower the target")
+                         r"of 20; train longer \(--num-train-steps, --max-training-sequences\), or lower the target")
 
     def test_triggers_after_the_end_are_noted(self):
         status, messages = self.pretrain("late", "packed/strategy_*", EVALUATED[0], "--num-train-steps=3",
                                          "--on-the-spot-validation-triggers=40,97,500")
         self.assertEqual(status, 0, messages)
-        self.assertIn("note: on_the_spot_validation_triggers has 97, 500, but training ends after 96 sequences\n",
+        self.assertIn("note: --on-the-spot-validation-triggers has 97, 500, but training ends after 96 sequences\n",
                       messages)
 
     def test_without_an_evaluation_set_there_is_no_target(self):
         for more, message in (
-                (["--target-mlm-accuracy=0.5"], "target_mlm_accuracy needs an evaluation set, and there is none; "
-                 "name its files with on_the_spot_validation_files"),
+                (["--target-mlm-accuracy=0.5"], "--target-mlm-accuracy needs an evaluation set, and there is none; "
+                 "name its files with --on-the-spot-validation-files"),
                 (["--on-the-spot-validation-files=nowhere*"], "nowhere*"),
                 ([*EVALUATED, "--on-the-spot-validation-triggers=5"],
-                 "on_the_spot_validation_triggers and eval_iter_samples both say when to evaluate"),
-                (["--max-training-sequences=31"], "max_training_sequences 31 is less than one step of 32")):
+                 "--on-the-spot-validation-triggers and --eval-iter-samples both say when to evaluate"),
+                (["--max-training-sequences=31"], "--max-training-sequences 31 is less than one step of 32")):
             status, messages = self.pretrain("none", "records.bin", "--num-train-steps=2", *more)
             self.assertEqual(status, 2)
             self.assertIn(message, messages)

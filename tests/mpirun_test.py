@@ -24,7 +24,7 @@ MODEL = ["--vocab-size=120", "--hidden-size=16", "--num-hidden-layers=2", "--num
          "--intermediate-size=24", "--max-position-embeddings=64", "--threads=1", "--seq-length=32",
          "--progress-bar=false", "--max-predictions-per-seq=4"]
 STEPS = ["--generated-data", "--global-batch-size=12", "--tokens-per-micro-batch=64",
-         "--steps-per-logs=1", "--optimizer=adamw", "--base-learning-rate=0.01"]
+         "--steps-per-logs=1", "--max-to-keep=5", "--optimizer=adamw", "--base-learning-rate=0.01"]
 RUN = ["pretrain", *MODEL, *STEPS]
 ENVIRONMENT = {**training_runs.ENVIRONMENT, "OMPI_MCA_mpi_yield_when_idle": "1",
                "OMPI_MCA_hwloc_base_binding_policy": "none",

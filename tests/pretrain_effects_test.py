@@ -22,7 +22,8 @@ BASE = {
     "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24,
     "max_position_embeddings": 32, "seq_length": 16, "max_predictions_per_seq": 3,
     "micro_batch_size": 4, "threads": 1, "progress_bar": "false", "warmup": 0,
-    "base_learning_rate": 0.01}
+    "base_learning_rate": 0.01, "optimizer": "lamb", "beta2": 0.999, "weight_decay_rate": 0, "use_debiasing": "false",
+    "steps_per_logs": 1, "max_to_keep": 5}
 RECORDS = {"generated_data": None, "train_file": "records.tfrecord"}
 CHECKPOINTS = pathlib.Path(__file__).resolve().parent / "fixtures" / "tf_checkpoint"
 GOOGLES = {"init_checkpoint": str(CHECKPOINTS / "google" / "bert_model.ckpt"), "vocab_size": 22,
@@ -164,8 +165,8 @@ EFFECTS = {
     "loader_threads": Effect(2, same_weights),
     "loader_memory": Effect(1, same_weights),
     # mpirun_faults_test.py tests what they are for.
-    "heartbeat_timeout": Effect(5, lambda run, base: same_weights(run, base) and "heartbeat_timeout has no effect in one process" in run.messages),
-    "stall_timeout": Effect(5, lambda run, base: same_weights(run, base) and "stall_timeout has no effect in one process" in run.messages),
+    "heartbeat_timeout": Effect(5, lambda run, base: same_weights(run, base) and "--heartbeat-timeout has no effect in one process" in run.messages),
+    "stall_timeout": Effect(5, lambda run, base: same_weights(run, base) and "--stall-timeout has no effect in one process" in run.messages),
     # Samples drawn from text
     "mlm_prob": Effect(0.5, other_weights, **DRAWN),
     "short_seq_prob": Effect(1, smaller("tokens"), **{**DRAWN, "input_file": "lines.txt"},
@@ -200,16 +201,16 @@ EFFECTS = {
     "gradient_accumulation_count": Effect(3, samples(12)),
     # mpirun_test.py shows what they do in several processes.
     "replicated_tensor_sharding": Effect(
-        "true", lambda run, base: "replicated_tensor_sharding has no effect in one process" in run.messages),
+        "true", lambda run, base: "--replicated-tensor-sharding has no effect in one process" in run.messages),
     "reduction_precision": Effect(
-        "bf16", lambda run, base: "reduction_precision has no effect in one process" in run.messages),
+        "bf16", lambda run, base: "--reduction-precision has no effect in one process" in run.messages),
     "reproducible_sums": Effect("true", lambda run, base: not same_weights(run, base) and
-                                "has no effect with reproducible_sums" in run.messages,
+                                "has no effect with --reproducible-sums" in run.messages,
                                 device_iterations=2, gradient_accumulation_count=8, tokens_per_micro_batch=64),
-    "pipeline_stages": Effect(2, lambda run, base: "pipeline_stages has no effect in one process" in run.messages),
-    "device_mapping": Effect("[0]", lambda run, base: "device_mapping has no effect in one process" in run.messages),
+    "pipeline_stages": Effect(2, lambda run, base: "--pipeline-stages has no effect in one process" in run.messages),
+    "device_mapping": Effect("[0]", lambda run, base: "--device-mapping has no effect in one process" in run.messages),
     "pipeline_schedule": Effect(
-        "Grouped", lambda run, base: "pipeline_schedule has no effect in one process" in run.messages),
+        "Grouped", lambda run, base: "--pipeline-schedule has no effect in one process" in run.messages),
     "replicas": Effect(2, samples(8)),
     "global_batch_size": Effect(5, samples(5)),
     "tokens_per_micro_batch": Effect(32, planned("room for 32 tokens"), command="plan"),

@@ -29,7 +29,11 @@ struct Help {
 
 Help help_of(const Words& command) {
   Help help;
-  std::istringstream lines(run_command(joined(command, {"--help-all"})).out);
+  std::string text = run_command(joined(command, {"--help"})).out;
+  if (text.find("\nSubcommands:") == std::string::npos) {
+    text = run_command(joined(command, {"--help-all"})).out;
+  }
+  std::istringstream lines(text);
   bool lists_commands = false;
   for (std::string line; std::getline(lines, line);) {
     if (line.ends_with(':')) lists_commands = line == "Subcommands:";

@@ -138,6 +138,20 @@ void Conversion::finish() {
     if (!sentences_.contains(key)) follow_rule(key, value);
   }
   for (const auto& [option, value] : system_.defaults.items()) set_default(option, value);
+  if (task_ == "pretraining") take_common_defaults();
+}
+
+// What a file leaves open for which its system has no counterpart or no sensible default: values of
+// Graphcore's TensorFlow 1 programs, and LAMB, the optimiser of nearly all these configurations.
+void Conversion::take_common_defaults() {
+  const Json common = {{"micro_batch_size", 32}, {"optimizer", "lamb"},
+                       {"beta2", 0.999},         {"weight_decay_rate", 0.0},
+                       {"use_debiasing", false}, {"base_learning_rate", 2e-5},
+                       {"warmup", 0.1},          {"steps_per_ckpts", 256},
+                       {"max_to_keep", 5},       {"steps_per_logs", 1}};
+  for (const auto& [option, value] : common.items()) {
+    if (!options_.contains(option)) options_[option] = value;
+  }
 }
 
 void Conversion::say_of_command_line() {

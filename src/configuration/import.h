@@ -77,6 +77,7 @@ class Conversion {
   void require_no_contradiction() const;
 
  private:
+  void take_common_defaults();
   void say_of_command_line();
   void follow_rule(const std::string& key, const formats::Json& value);
   void take(const std::string& key, const std::string& option, const formats::Json& value);

@@ -219,7 +219,7 @@ TEST_F(TextForms, OptionsOfJsonLinesAreNotIgnoredInSilence) {
   const CommandResult built =
       tokens("sentences.txt", {"--json-key", "content", "--skip-bad-lines"});
   ASSERT_EQ(built.status, ExitCode::kSuccess) << built.error;
-  for (const char* option : {"json_key", "skip_bad_lines"}) {
+  for (const char* option : {"--json-key", "--skip-bad-lines"}) {
     EXPECT_NE(built.error.find(
                   fmt::format("note: {} has no effect: no --input-file is JSON Lines\n", option)),
               std::string::npos)

@@ -103,11 +103,11 @@ TEST_F(GraphcoreForm, APretrainingFileGetsWhatItLeavesOutFromThatSystem) {
   EXPECT_EQ(options.training.step.optimizer.weight_decay_rate, 0.01);
   EXPECT_EQ(table.origin("use_qkv_bias"), configuration::tensorflow1().name);
   EXPECT_EQ(table.origin("epsilon"), path_);
-  EXPECT_EQ(first_note(table),
-            ": fp_exceptions makes this a file of Graphcore's TensorFlow 1 programs, so this run "
-            "takes that system's decay_layer_norm_scale true, hidden_act \"gelu_new\", "
-            "layer_norm_eps 0.001, use_qkv_bias "
-            "false");
+  EXPECT_EQ(
+      first_note(table),
+      ": fp_exceptions makes this a file of Graphcore's TensorFlow 1 programs; what it leaves "
+      "out is beta2 0.999, decay_layer_norm_scale true, use_debiasing false, max_to_keep 5, "
+      "steps_per_logs 1, hidden_act \"gelu_new\", layer_norm_eps 0.001, use_qkv_bias false");
 }
 
 TEST_F(GraphcoreForm, EveryDefaultOfThatSystemCounts) {

@@ -459,7 +459,7 @@ TEST_F(FinetuneCommands, StoredConfigurationsOfGraphcoresFormGiveTheRunsAgain) {
   const CommandResult alone =
       run_command({"glue", "--config", path("alone.json"), "--save-path", path("alone")});
   EXPECT_EQ(alone.status, ExitCode::kUsage);
-  EXPECT_NE(alone.error.find("--hidden-act is gelu_new"), std::string::npos) << alone.error;
+  EXPECT_NE(alone.error.find("hidden_act is gelu_new"), std::string::npos) << alone.error;
 }
 
 TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {

@@ -1,6 +1,7 @@
 #include "cli/training/pretrain_options.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/division.h"
@@ -75,11 +76,35 @@ void take_length_of_sequences(PretrainOptions& o) {
   if (o.num_train_steps != 0) o.last_step = last_step;
 }
 
+// Of configurations of other systems, conversion sets a batch.
+void take_batch_of_default(PretrainOptions& o, const OptionTable& table) {
+  const bool is_set = std::ranges::any_of(std::array{"global_batch_size", "micro_batch_size",
+                                                     "gradient_accumulation_count", "replicas"},
+                                          [&](const char* name) { return table.is_given(name); });
+  if (!is_set && !table.is_of_other_system() && !o.training.restore_from) {
+    o.global_batch_size = kSequencesOfPretrainingStep;
+  }
+}
+
 }  // namespace
+
+PretrainOptions::PretrainOptions() {
+  optim::OptimizerOptions& optimizer = training.step.optimizer;
+  optimizer.name = "adamw";
+  optimizer.beta2 = 0.98;
+  optimizer.weight_decay_rate = 0.01;
+  optimizer.use_debiasing = true;
+  training.schedule.base_learning_rate = 2e-4;
+  warmup = 0.04;
+  training.steps_per_checkpoint = 250;
+  training.max_to_keep = 2;
+  training.steps_per_log = 10;
+}
 
 void settle_rivals(PretrainOptions& options, const OptionTable& table) {
   const bool had_start = !options.training.init_checkpoint.empty();
   settle_rivals(static_cast<RunOptions&>(options), table);
+  take_batch_of_default(options, table);
   // A resumed run drops init_checkpoint, and with it the options on what to take from there.
   const bool has_lost_start = had_start && options.training.init_checkpoint.empty();
   // So does one whose file names a checkpoint that the command line takes back.

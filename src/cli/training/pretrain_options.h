@@ -26,7 +26,12 @@ struct ValidationOptions {
   std::optional<double> target;     // MLM accuracy that ends the run
 };
 
+// A step of pre-training, where no option says anything of its size.
+inline constexpr int64_t kSequencesOfPretrainingStep = 256;
+
 struct PretrainOptions : RunOptions {
+  PretrainOptions();  // those of configs/bert_base.json
+
   std::string task = "pretraining";
   std::string train_file;  // comma list of record files, folders, patterns; or a token store
   std::string input_file;  // text to train on instead: comma list of files, folders, patterns
@@ -51,7 +56,8 @@ struct PretrainOptions : RunOptions {
 void add_pretrain_options(OptionTable& table, PretrainOptions& options);
 
 // Where two options set the same thing (those of RunOptions, or the data) and only one of them
-// comes from the command line, the other one is dropped: the command line overrides the file.
+// comes from the command line, the other one is dropped: the command line overrides the file. Where
+// none sets the batch of a new run, it is kSequencesOfPretrainingStep.
 void settle_rivals(PretrainOptions& options, const OptionTable& table);
 
 // Checks what depends on several options. UserError that names the options and their values.

@@ -461,7 +461,7 @@ TEST_F(ResumedOptions, AnOptionOfLoadingIsRefusedForSyntheticData) {
   const Result noted = start("run", {"--synthetic-data", "--static-mask"});
   EXPECT_EQ(noted.status, ExitCode::kSuccess) << noted.error;
   EXPECT_TRUE(
-      noted.says("--static-mask is an option for records, and has no effect with synthetic"))
+      noted.says("--static-mask is an option for records, and has no effect with --synthetic-data"))
       << noted.error;
 }
 

@@ -28,12 +28,12 @@ std::string notes_of(const std::vector<std::string>& words) {
 TEST(RunOptions, OfReplicasHaveNoEffectWithOne) {
   const std::vector<std::string> words = {
       "--replicated-tensor-sharding", "--reduction-precision=bf16", "--pipeline-schedule=Grouped"};
-  EXPECT_EQ(notes_of(words), "note: pipeline_schedule has no effect with one pipeline stage\n");
+  EXPECT_EQ(notes_of(words), "note: `pipeline_schedule` has no effect with one pipeline stage\n");
   std::vector<std::string> staged = words;
   staged.push_back("--pipeline-stages=2");
   EXPECT_EQ(notes_of(staged),
-            "note: replicated_tensor_sharding has no effect with one replica\n"
-            "note: reduction_precision has no effect with one replica\n");
+            "note: `replicated_tensor_sharding` has no effect with one replica\n"
+            "note: `reduction_precision` has no effect with one replica\n");
 }
 
 TEST(RunOptions, OfRoundingHaveNoEffectOnWholeNumbers) {
@@ -43,13 +43,13 @@ TEST(RunOptions, OfRoundingHaveNoEffectOnWholeNumbers) {
     return notes_of(more);
   };
   EXPECT_EQ(notes_with({"--num-train-steps=9", "--warmup=3"}),
-            "note: steps_per_epoch has no effect without `epochs`\n"
-            "note: warmup_rounds_up has no effect with a warmup of 3 steps\n");
+            "note: `steps_per_epoch` has no effect without `epochs`\n"
+            "note: `warmup_rounds_up` has no effect with a warmup of 3 steps\n");
   EXPECT_EQ(notes_with({"--epochs=1", "--warmup=0.5"}), "");
 }
 
 TEST(RunOptions, OfEpsilonHaveNoEffectOnWhatIsNotCorrected) {
-  const std::string note = "note: debias_epsilon has no effect without use_debiasing\n";
+  const std::string note = "note: `debias_epsilon` has no effect without use_debiasing\n";
   EXPECT_EQ(notes_of({"--debias-epsilon", "--use-debiasing=false"}), note);
   EXPECT_EQ(notes_of({"--debias-epsilon", "--use-debiasing"}), "");
   EXPECT_EQ(notes_of({"--debias-epsilon", "--optimizer=adam"}), "");
@@ -59,9 +59,10 @@ TEST(RunOptions, OfEpsilonHaveNoEffectOnWhatIsNotCorrected) {
 
 TEST(RunOptions, OfStatesHaveNoEffectWithAnOptimizerWithoutAny) {
   const std::vector<std::string> words = {"--optimizer-state-folder=states", "--optimizer=sgd"};
-  EXPECT_NE(notes_of(words).find("note: optimizer_state_folder has no effect with `optimizer` sgd, "
-                                 "which has no state\n"),
-            std::string::npos);
+  EXPECT_NE(
+      notes_of(words).find("note: `optimizer_state_folder` has no effect with `optimizer` sgd, "
+                           "which has no state\n"),
+      std::string::npos);
 }
 
 }  // namespace
