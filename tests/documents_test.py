@@ -50,7 +50,23 @@ def help_of(words):
     return printed_help(tuple(words[:2])) if words[0] in ("config", "data", "score") else printed_help((words[0],))
 
 
+# Openings of comments that leave out who or what does it, and how many may be left: lower it as they go.
+WITHOUT_SUBJECT = re.compile(r"^ *// (?:What|Of|As|How|Whether) .*", re.MULTILINE)
+MOST_WITHOUT_SUBJECT = 205
+
+
+def comments():
+    """Yields each comment on lines of its own in the source, tests aside."""
+    for path in sorted([*ROOT.glob("src/**/*.h"), *ROOT.glob("src/**/*.cc")]):
+        if not path.stem.endswith("_test"):
+            yield from re.findall(r"(?:^ *//.*\n)+", path.read_text(), re.MULTILINE)
+
+
 class Documents(unittest.TestCase):
+    def test_comments_begin_with_a_subject(self):
+        found = [comment for comment in comments() if WITHOUT_SUBJECT.match(comment)]
+        self.assertLessEqual(len(found), MOST_WITHOUT_SUBJECT, "begin the new one with what it is or does: \"Says whether ...\"")
+
     def test_prose_keeps_to_the_columns(self):
         for document in documents():
             if document.name == "CHANGELOG.md":

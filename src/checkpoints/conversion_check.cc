@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kMaxVocabulary = 10'000'000;
 
-// Nothing when the names of a TensorFlow checkpoint do not tell.
+// Returns nothing when the names of a TensorFlow checkpoint do not tell.
 std::optional<CheckpointForm> form_of(const StoredModel& model) {
   if (!model.is_tensorflow()) return CheckpointForm::kHuggingFace;
   const std::optional<TensorflowNames> names = model.tensorflow_names();

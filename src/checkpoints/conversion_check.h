@@ -1,4 +1,4 @@
-// Whether a conversion can begin: the options fit each other and the checkpoint.
+// Checks whether a conversion can begin: the options fit each other and the checkpoint.
 #pragma once
 
 #include <string>

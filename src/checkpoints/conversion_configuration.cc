@@ -30,7 +30,7 @@ bool has(std::span<const TensorView> tensors, std::string_view part) {
   });
 }
 
-// What Graphcore's programs compute whatever the configuration says.
+// Sets what Graphcore's programs compute whatever the configuration says.
 void set_graphcore_numbers(ConversionConfiguration& read, CheckpointForm to,
                            std::vector<std::string>& notes) {
   BertConfig& config = read.config;

@@ -30,7 +30,7 @@ std::optional<ConversionConfiguration> conversion_configuration(
     const ConversionOptions& options, const StoredModel& model,
     std::span<const formats::TensorView> tensors, std::vector<std::string>& notes);
 
-// Of the parameters of BERT's or GroupBERT's pre-training model, by name.
+// Shapes of the parameters of BERT's or GroupBERT's pre-training model, by name.
 std::map<std::string, Shape> pretraining_shapes(const models::BertConfig& config);
 
 }  // namespace cloze::checkpoints

@@ -13,14 +13,14 @@
 
 namespace cloze::checkpoints {
 
-// Where a converted model comes from, and what is known of it.
+// A converted model: its origin, and what is known of it.
 struct ConvertedModel {
   models::BertConfig config;
   formats::Json source_config;            // config.json of a Hugging Face folder; null otherwise
   std::filesystem::path source_folder;    // of a Hugging Face folder; empty otherwise
   std::string source_name;                // for the model card
   std::filesystem::path vocabulary_file;  // may be empty
-  // Of the weights, by describe_tensors.
+  // describe_tensors() says it of the weights.
   std::string architecture;  // "BertForPreTraining"
   std::string dtype;         // "float32"
   int64_t num_labels = 0;    // of a classifier; 0: there is none

@@ -109,7 +109,7 @@ HeadKind head_kind_of(const Json& object, const std::string& source) {
                    models::architecture_of(HeadKind::kSequenceClassification));
 }
 
-// Whether there is a projection that words may be tied to: these two heads have none.
+// Says whether there is a projection that words may be tied to: these two heads have none.
 bool projects_onto_words(const Json& object) {
   const auto name = architecture_in(object);
   return name != models::architecture_of(HeadKind::kQuestionAnswering) &&

@@ -20,7 +20,7 @@
 
 namespace cloze::checkpoints {
 
-// What the class of a BERT, such as "BertForPreTraining", is called for this model.
+// The name that this model has for a class of BERT's, such as "BertForPreTraining".
 std::string class_name(const models::BertConfig& config, std::string_view class_of_bert);
 
 // The text of config.json; `dtype` is that of the weights beside it, `pad_id` that of [PAD] in the

@@ -11,7 +11,7 @@ namespace {
 
 using formats::Json;
 
-// Those that split as BERT's does, and those that leave it to tokenizer.json.
+// Classes that split as BERT's does, and classes that leave it to tokenizer.json.
 constexpr std::array<std::string_view, 6> kBertTokenizers = {
     "BertTokenizer",    "BertTokenizerFast",       "DistilBertTokenizer",
     "ElectraTokenizer", "DistilBertTokenizerFast", "ElectraTokenizerFast"};
@@ -72,7 +72,7 @@ Json special_tokens_map() {
           {"mask_token", text::kMaskToken}};
 }
 
-// In a JSON object of the folder; nothing where it does not say.
+// Reads the class from a JSON object of the folder; nothing where it does not say.
 std::optional<formats::Json> tokenizer_class_of(const std::filesystem::path& folder,
                                                 const char* name) {
   if (folder.empty()) return std::nullopt;

@@ -37,7 +37,7 @@ std::vector<TextFile> tokenizer_files(const TokenizerDescription& tokenizer);
 std::string tokenizer_json_text(const TokenizerDescription& tokenizer);
 std::string tokenizer_config_text(const TokenizerDescription& tokenizer);
 
-// What tokenizer.json says of every BERT.
+// The special tokens that tokenizer.json has for every BERT.
 inline constexpr std::array<std::string_view, 5> kSpecialTokens = {
     text::kPadToken, text::kUnknownToken, text::kClsToken, text::kSepToken, text::kMaskToken};
 inline constexpr int kMaxWordCharacters = 100;  // longer words become [UNK], as in `tokenizers`
@@ -51,7 +51,7 @@ text::StatedRules read_stated_rules(const std::filesystem::path& file);
 // The object in a JSON file, empty where there is no such file. UserError for another value.
 formats::Json object_in(const std::filesystem::path& file);
 
-// Whether that file names a class that leaves everything to tokenizer.json.
+// Says whether that file names a class that leaves everything to tokenizer.json.
 bool tokenizer_json_rules(const std::filesystem::path& folder);
 
 // The tokenizer_class that the file names, as JSON, when it cuts text into words by other rules

@@ -26,7 +26,7 @@ class StoredModel {
   // Sorted names of everything in the folder that holds none of these weights.
   std::vector<std::string> other_files() const;
   bool is_tensorflow() const { return is_tensorflow_; }
-  // Which kind of TensorFlow names the file has; no value when none of them is specific to one
+  // The kind of TensorFlow names that the file has; no value when none of them is specific to one
   // kind.
   std::optional<TensorflowNames> tensorflow_names() const;
 
@@ -34,12 +34,12 @@ class StoredModel {
   const formats::TensorView* find(std::string_view name) const {
     return formats::find_tensor(tensors(), name);
   }
-  // What the file holds besides: names of optimiser slots and the like, of tensors that are not
-  // part of a BERT (TensorFlow's only), and of what is not a tensor.
+  // Everything else in the file, by name: optimiser slots and the like, tensors that are not part
+  // of a BERT (TensorFlow's only), entries that are not tensors.
   const std::vector<std::string>& training_state() const { return converted_.training_state; }
   const std::vector<std::string>& unknown() const { return converted_.unknown; }
   const std::vector<std::string>& other_entries() const { return file_.other_entries(); }
-  // Of TensorFlow's checkpoints: the optimiser's moments (moments_from_tensorflow()), and how many
+  // The optimiser's moments in a TensorFlow checkpoint (moments_from_tensorflow()), and how many
   // updates were done, where that is stored.
   ConvertedTensors moments() const;
   std::optional<int64_t> global_step() const;

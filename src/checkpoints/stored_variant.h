@@ -1,5 +1,5 @@
-// Which encoder a stored model has, BERT's or GroupBERT's. The tensors that the two share have the
-// same names and shapes, so that one could be taken for the other with parts missing.
+// Tells which encoder a stored model has, BERT's or GroupBERT's. The tensors that the two share
+// have the same names and shapes, so that one could be taken for the other with parts missing.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@
 
 namespace cloze::checkpoints {
 
-// Whether only a GroupBERT has a tensor of this name.
+// Says whether only a GroupBERT has a tensor of this name.
 bool is_of_groupbert(std::string_view hugging_face_name);
-// Nothing where none of the tensors is of an encoder's layer.
+// Returns nothing where none of the tensors is of an encoder's layer.
 std::optional<bool> holds_groupbert(std::span<const formats::TensorView> tensors);
 
 // The variant that a model is said to have.

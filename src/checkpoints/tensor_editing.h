@@ -13,7 +13,7 @@
 
 namespace cloze::checkpoints {
 
-// Where changed tensors' bytes live; it outlives the views.
+// Holds the bytes of changed tensors; it outlives the views.
 using TensorStorage = std::deque<std::vector<std::byte>>;
 
 // Floating tensors to f32 or f16, rounded to nearest even; others stay. UserError that names the

@@ -162,7 +162,7 @@ void replace_suffix(std::string& name, std::string_view from, std::string_view t
   if (name.ends_with(from)) name.replace(name.size() - from.size(), from.size(), to);
 }
 
-// In lower case: programs differ in that.
+// The last part of the name, in lower case because programs differ in that.
 std::string last_part(std::string_view tensorflow_name) {
   std::string last(tensorflow_name.substr(tensorflow_name.rfind('/') + 1));
   std::ranges::transform(last, last.begin(), [](unsigned char c) { return std::tolower(c); });

@@ -1,5 +1,5 @@
-// What a BERT's or GroupBERT's tensors are called. Ours are Hugging Face's names, and Optimum-
-// Graphcore's of GroupBERT; TensorFlow's come in three kinds:
+// Names of a BERT's or GroupBERT's tensors. Ours are Hugging Face's names, and Optimum-Graphcore's
+// of GroupBERT; TensorFlow's come in three kinds:
 //
 //   Hugging Face   bert.encoder.layer.0.attention.output.dense.weight         [out, in]
 //   Google         bert/encoder/layer_0/attention/output/dense/kernel         [in, out]
@@ -23,7 +23,7 @@ namespace cloze::checkpoints {
 
 enum class TensorflowNames { kGoogle, kGraphcore, kResearch };
 
-// How a tensor is laid out there, compared with ours.
+// The layout of a tensor there, compared with ours.
 enum class StoredLayout {
   kSame,
   kTransposed,   // a transposed matrix; for a convolution, all three axes reversed
@@ -35,12 +35,12 @@ struct OtherName {
   StoredLayout layout = StoredLayout::kSame;
 };
 
-// Of Google's or Graphcore's; nothing for what is not a tensor of a model, or is several (a fused
-// kernel).
+// Hugging Face's name of a tensor of Google's or Graphcore's; nothing for what is not a tensor of a
+// model, or is several (a fused kernel).
 std::optional<OtherName> hugging_face_name(std::string_view tensorflow_name);
 std::optional<OtherName> tensorflow_name(std::string_view hugging_face_name, TensorflowNames names);
 
-// Which of the three kinds a name belongs to; nothing for one that several of them have.
+// The kind that a name belongs to, of the three; nothing for one that several of them have.
 std::optional<TensorflowNames> kind_of_name(std::string_view tensorflow_name);
 
 // Graphcore's name for a research checkpoint's tensor; any other name unchanged.
@@ -50,8 +50,8 @@ std::string research_name(std::string_view graphcore_name);
 // Optimiser slots (.../adam_m, .../LAMB_1), powers of beta, global_step.
 bool is_training_state(std::string_view tensorflow_name);
 
-// What a slot holds, and for which tensor: .../kernel/adam_m, lamb_m, LAMB and Adam hold the first
-// moment of .../kernel; adam_v, lamb_v, LAMB_1 and Adam_1 hold the second.
+// The moment that an optimiser's slot holds, and its tensor: .../kernel/adam_m, lamb_m, LAMB and
+// Adam hold the first moment of .../kernel; adam_v, lamb_v, LAMB_1 and Adam_1 hold the second.
 struct MomentSlot {
   std::string tensor;
   char moment;  // m or v
@@ -62,7 +62,8 @@ std::optional<MomentSlot> moment_slot(std::string_view tensorflow_name);
 std::string current_name(std::string_view hugging_face_name);
 // current_name with "bert." in front, which a bare encoder's file lacks.
 std::string full_name(std::string_view hugging_face_name);
-// What a file may hold though it is not a parameter: position counters, copies of tied weights.
+// Says whether a tensor is none of the parameters though files may hold it: position counters,
+// copies of tied weights.
 bool is_redundant(std::string_view full_name);
 
 // "a, b, c and 4 more"

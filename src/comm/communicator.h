@@ -30,7 +30,7 @@ struct Share {
 };
 // The part that a rank has. Parts differ by one thing at most.
 Share share_of(int64_t count, int rank, int size);
-// Of all ranks.
+// The shares of all ranks.
 std::vector<Share> even_shares(int64_t count, int size);
 
 // Numbers that sums and gathers send in one message, at most: small enough to stay in the cache
@@ -75,7 +75,8 @@ class Communicator {
   // all ranks, the sender included.
   void all_gather(std::span<float> values, std::span<const Share> shares,
                   DType transport = DType::kF32);
-  // What each rank gives, in the order of the ranks: a text, a value, or any number of them.
+  // Returns what each rank gives, in the order of the ranks: a text, a value, or any number of
+  // them.
   std::vector<std::string> all_gather(const std::string& text);
   std::vector<std::vector<std::string>> all_gather(const std::vector<std::string>& texts);
   template <Plain T>

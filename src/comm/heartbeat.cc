@@ -58,8 +58,8 @@ bool is_welcomed(Connection& connection) {
 
 }  // namespace
 
-// What a rank says of itself at the start: host, process and, of the first rank, where to connect
-// and with which token; or, after "-" in place of the port, why nobody can.
+// A rank introduces itself at the start: host, process and, of the first rank, where to connect and
+// with which token; or, after "-" in place of the port, why nobody can.
 struct Heartbeat::Introduction {
   std::string host = platform::host_name();
   std::string process = std::to_string(platform::process_id());
@@ -78,7 +78,7 @@ struct Heartbeat::Introduction {
   }
 };
 
-// How many ranks of this host come before this one, other than the first two of all.
+// The number of ranks of this host that come before this one, other than the first two of all.
 int Heartbeat::place_on_host(const std::vector<Introduction>& all) const {
   const auto own = all.begin() + rank_;
   return static_cast<int>(std::count_if(

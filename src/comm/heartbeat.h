@@ -37,7 +37,7 @@ struct HeartbeatOptions {
   std::function<void(const std::string& line)> say;
   // Ends this process. Called once, from the thread of the heartbeat.
   std::function<void()> end;
-  // How long mpirun has to end this process after another rank died, or ended.
+  // The time that mpirun has to end this process after another rank died, or ended.
   std::chrono::milliseconds grace{5000};
   // Whom the first rank tells that it is alive: the value of kLauncher (comm/launch_watch.h). Null:
   // nobody.

@@ -1,4 +1,4 @@
-// How the program that launched a run sees that it stands still: the first rank, which watches all
+// Tells the program that launched a run when it stands still: the first rank, which watches all
 // others (comm/heartbeat.h), tells the launcher several times a second that it is alive. When all
 // ranks are stopped at once, no rank is left to say so.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace cloze::comm {
 
-// Where the launcher listens, in the environment of the ranks: "TOKEN:PORT:ADDRESS,ADDRESS ...".
+// The address of the launcher in the environment of the ranks: "TOKEN:PORT:ADDRESS,ADDRESS ...".
 inline constexpr const char* kLauncher = "CLOZE_LAUNCHER";
 
 // Known to those who belong to a run; a caller without it is a stranger.

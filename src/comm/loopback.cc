@@ -50,7 +50,7 @@ class Mailbox {
   bool is_broken_ = false;
 };
 
-// What the ranks share: a mailbox for each channel, sender and receiver.
+// The ranks share it: a mailbox for each channel, sender and receiver.
 class PostOffice {
  public:
   using Address = std::tuple<int, int, int>;  // channel, from, to

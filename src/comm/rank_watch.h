@@ -1,5 +1,5 @@
-// What one rank knows of the others by their heartbeats, and what it makes of that: who is silent,
-// who makes no progress, who keeps the others waiting. No sockets and no clock of its own.
+// Judges the other ranks by their heartbeats: silent, stalled, slow. No sockets and no clock of its
+// own.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace cloze::comm {
 
-// What a rank says of itself, several times a second.
+// The state that a rank sends several times a second.
 struct RankState {
   std::string phase = "starting";
   int64_t step = 0;               // counted from 1; 0: before the first
@@ -49,10 +49,10 @@ class RankWatch {
 
   // "rank 2 (host a, process 17) has died; it was in step 17, computing"
   std::string death_of(int rank) const;
-  // What is wrong with a rank that is silent, or makes no progress, for too long.
+  // Says what is wrong with a rank that is silent, or makes no progress, for too long.
   std::optional<std::string> find_fault(Time now) const;
-  // Of ranks at work for more than 10 times the median of the last steps (and 5 s), for whom others
-  // wait: a sentence each, once in a phase.
+  // A sentence on each rank that has been at work for more than 10 times the median of the last
+  // steps (and 5 s) while others wait for it; once in a phase.
   std::vector<std::string> new_stragglers(Time now);
 
  private:

@@ -8,7 +8,7 @@ namespace cloze::comm {
 // Under mpirun (Open MPI) its ranks; EnvironmentError when this build has no MPI. The first call
 // starts MPI, which ends with the process.
 Communicator& world();
-// Whether mpirun started this process, of more than one. Does not start MPI.
+// Says whether mpirun started this process, of more than one. Does not start MPI.
 bool is_one_of_several();
 
 // Among the processes that mpirun started on this machine; alone without mpirun. Does not start

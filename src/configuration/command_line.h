@@ -12,7 +12,7 @@ namespace cloze::configuration {
 // A word as JSON: a number, true, False, a list; or the word itself.
 formats::Json word_value(const std::string& word);
 
-// Whether the text starts a program or has options.
+// Says whether the text starts a program or has options.
 bool is_command_line(const std::string& text);
 
 // The words that follow the program's name: `mpirun ... python3 demo_bert.py pretraining -b 64 8

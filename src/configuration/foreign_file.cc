@@ -24,7 +24,7 @@ bool is_known(const std::string& key) {
                      [&](const ForeignSystem* system) { return system->find(key, "") != nullptr; });
 }
 
-// Whether an object is the value of a key in some system.
+// Says whether an object is the value of a key in some system.
 bool is_value(const std::string& key, const Json& object) {
   const bool has_keys = std::any_of(object.items().begin(), object.items().end(),
                                     [&](auto& item) { return is_known(key + "." + item.name); });
@@ -92,7 +92,7 @@ ForeignFile read(const std::filesystem::path& path) {
   }
 }
 
-// Where a command line finds a file, or "".
+// The place where a command line finds a file, or "".
 std::filesystem::path place_of(const std::string& named, const std::filesystem::path& line) {
   for (const std::filesystem::path& place :
        {std::filesystem::path(named), line.parent_path() / named}) {

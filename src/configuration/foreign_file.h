@@ -20,12 +20,12 @@ struct ForeignFile {
   // the command line gives overrides their values.
   std::map<std::string, std::string> named;
   int64_t launched_replicas = 0;  // that a command line starts; 0: it does not say
-  // Those of the values that Optimum's ipu_config_overrides and config_overrides assign: they
-  // override the other files' too.
+  // The values that Optimum's ipu_config_overrides and config_overrides assign: they override the
+  // other files' too.
   std::map<std::string, formats::Json> assigned;
 };
 
-// Of several files a later one overrides an earlier one. A file that a command line names by config
+// Reads the files; a later one overrides an earlier one. A file that a command line names by config
 // is read as well: from the current folder, or from that of the command line's file. So are the
 // sizes that config_file names. UserError that names file and place, and for a model that is not a
 // BERT.

@@ -53,7 +53,7 @@ struct ForeignSystem {
   const KeyRule* find(std::string_view key, std::string_view task) const;
   // A value of theirs as our option takes it.
   formats::Json meant(const std::string& option, const formats::Json& value) const;
-  // Whether the task's own group or the general one has the key.
+  // Says whether the task's own group or the general one has the key.
   bool is_for(std::string_view key, std::string_view task) const;
 };
 

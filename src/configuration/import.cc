@@ -39,7 +39,7 @@ int64_t known_keys(const ForeignSystem& system, const ForeignFile& file) {
                        [&](const auto& entry) { return system.find(entry.first, "") != nullptr; });
 }
 
-// Whether it has a mark of a system whose keys are not options here.
+// Says whether it has a mark of a system whose keys are not options here.
 bool has_mark(const formats::Json& config) {
   return std::ranges::any_of(foreign_systems(), [&](const ForeignSystem* system) {
     return system != &tensorflow1() &&

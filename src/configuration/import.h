@@ -34,24 +34,24 @@ class Conversion {
   int64_t count(const std::string& key, int64_t otherwise) const;
   // UserError when it is there and not a number.
   double number(const std::string& key, double otherwise) const;
-  // Of the first of these keys that has a value; "" for none.
+  // The first of these keys that has a value; "" for none.
   std::string first_of(Keys keys) const;
 
   // Sets an option from those of these keys that the file has; `how` follows the value in what is
   // said of them.
   void set(const std::string& option, const formats::Json& value, Keys keys,
            const std::string& how = "");
-  // What a file means when it does not say so; a key of the file may still set it. `why` follows
-  // the value in what is said of it.
+  // Sets what a file means when it does not say so; a key of the file may still set it. `why`
+  // follows the value in what is said of it.
   void set_default(const std::string& option, const formats::Json& value,
                    const std::string& why = "");
   // Says what became of a key, which is then settled.
   void say(const std::string& key, const std::string& sentence);
-  // Like say(), for what other options set here and the file does not.
+  // Does what say() does, for what other options set here and the file does not.
   void point(const std::string& key, const std::string& sentence);
   // Says something of the whole file.
   void remark(const std::string& sentence) { remarks_.push_back(sentence); }
-  // Like say(), for what the other system's program refuses too.
+  // Does what say() does, for what the other system's program refuses too.
   void refuse(const std::string& key, const std::string& sentence);
 
   // --- The result, after finish()
@@ -109,21 +109,21 @@ const std::string* find_mark(const ForeignSystem& system, const ForeignFile& fil
 // and device_mapping: those options are texts, which files write as lists.
 formats::Json with_layout_as_text(formats::Json values);
 
-// Whether a file that is recognised as of `system` is one of ours: a file of the TensorFlow 1
+// Says whether a file that is recognised as of `system` is one of ours: a file of the TensorFlow 1
 // programs, whose names of options are ours, has a mark or is a command line.
 bool is_own_form(const ForeignSystem& system, const ForeignFile& file);
 
 // The system that knows most of the file's keys. UserError when none knows any.
 const ForeignSystem& recognised_system(const ForeignFile& file);
-// By ForeignSystem::id.
+// Finds a system by ForeignSystem::id.
 const ForeignSystem& system_named(const std::string& id);
 
 // The whole conversion: every key of the file has its sentence.
 Conversion converted(const ForeignSystem& system, const ForeignFile& file);
 
-// What --config takes by converting it: several files with commas between them, YAML, a file with a
-// command line, and JSON with the mark of a system. Nothing for other JSON and for the form of the
-// TensorFlow 1 programs, whose keys are options here.
+// Reads what --config takes by converting it: several files with commas between them, YAML, a file
+// with a command line, and JSON with the mark of a system. Nothing for other JSON and for the form
+// of the TensorFlow 1 programs, whose keys are options here.
 std::optional<ForeignFile> read_foreign_form(std::string_view comma_list);
 // One sentence: whose the files are, what they leave to that system, which keys it does not follow.
 std::string summary(const ForeignSystem& system, const Conversion& conversion);

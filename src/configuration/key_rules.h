@@ -43,7 +43,7 @@ class KeyRules {
   KeyRules& elsewhere(Keys keys, const char* note, formats::Json agreeing = nullptr) {
     return add(keys, Fate::kMapped, note, std::move(agreeing), false);
   }
-  // Like elsewhere(), but setting one is an error (KeyRule::is_missing).
+  // Does what elsewhere() does, but setting one is an error (KeyRule::is_missing).
   KeyRules& missing(Keys keys, const char* note) {
     return add(keys, Fate::kMapped, note, nullptr, true);
   }

@@ -113,7 +113,7 @@ std::string task_of(const Conversion& c) {
   return c.program() == "run_glue.py" || c.has("task_name") ? "GLUE" : "pretraining";
 }
 
-// Of the IPUConfig, which may have one value for each size of pod.
+// A number of the IPUConfig, which may have one value for each size of pod.
 int64_t ipu_value(const Conversion& c, const std::string& name) {
   Json value = c.value("ipu_config." + name);
   if (value.is_object()) {

@@ -6,11 +6,11 @@
 
 namespace cloze::configuration {
 
-// Whether it trains a model as its options say: "run_squad.py".
+// Says whether it trains a model as its options say: "run_squad.py".
 bool is_training_program(const std::string& name);
 
-// What does the work of a program that does not train, as the end of a sentence; null when it is
-// not known.
+// Ends a sentence on what does the work of a program that does not train; null when it is not
+// known.
 const char* counterpart_of(const std::string& name);
 
 // The family of a model that is not a BERT: "RoBERTa" for roberta-base or org/roberta-large; null

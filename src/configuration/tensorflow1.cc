@@ -17,7 +17,7 @@ constexpr double kLearningRate = 2e-5, kEpsilon = 1e-4;
 KeyRules training_rules() {
   return KeyRules()
       .supported({"micro_batch_size", "global_batch_size", "gradient_accumulation_count"})
-      // As releases before 2.4 call them, and as the README there writes two.
+      // Releases before 2.4 have these names, and the README there writes two of them.
       .mapped("batch_size", "micro_batch_size")
       .mapped("batches_per_step", "device_iterations")
       .mapped("steps", "num_train_steps")
@@ -205,7 +205,7 @@ void convert_clipping(Conversion& c, const GradientScale& scale) {
   }
 }
 
-// What depends on the size of gradients.
+// Converts what depends on the size of gradients.
 void convert_gradients(Conversion& c, const GradientScale& scale) {
   convert_clipping(c, scale);
   if (!scale.is_sum || scale.copies() == 1.0) return;
@@ -232,7 +232,7 @@ void convert_made_data(Conversion& c) {
   }
 }
 
-// Where a key and its other name are given: a command line has the one, its file the other.
+// Decides where a key and its other name are given: a command line has the one, its file the other.
 void settle_names(Conversion& c) {
   const std::pair<const char*, const char*> overridden[] = {
       {"num_train_steps", "steps"},

@@ -10,7 +10,7 @@ void update(formats::Xxh3Digest& digest, const T* values, size_t count) {
   digest.update({reinterpret_cast<const char*>(values), count * sizeof(T)});
 }
 
-// With its length, so that two lists are not taken for one.
+// Adds a list with its length, so that two lists are not taken for one.
 void update(formats::Xxh3Digest& digest, const std::vector<int32_t>& values) {
   const size_t size = values.size();
   update(digest, &size, 1);

@@ -18,8 +18,8 @@ struct IdCount {
   int64_t found = 0;    // of the tokens
 };
 
-// In at most `max_samples` samples of epoch 0, spread over the data. Masked tokens count as what
-// they were.
+// Counts ids in at most `max_samples` samples of epoch 0, spread over the data. Masked tokens count
+// as what they were.
 IdCount count_ids(const Dataset& dataset, int64_t max_samples,
                   const std::function<bool(int32_t)>& is_counted);
 

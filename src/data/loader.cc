@@ -101,7 +101,7 @@ StepBatch Loader::next() {
   return batch;
 }
 
-// Whether one more batch may be made: those ready and those being made count.
+// Says whether one more batch may be made: those ready and those being made count.
 bool Loader::has_room() const {
   const int64_t batches = claimed_step_ - next_step_;
   return batches == 0 || (batches < options_.prefetch_steps &&

@@ -32,7 +32,7 @@ struct LoaderOptions {
   int64_t memory_bytes = 256 << 20;  // which they may take; one batch is kept whatever its size
   int64_t batches_in_use = 1;        // by whoever calls next()
 
-  // For a caller that uses so many batches at a time.
+  // Makes room for a caller that uses so many batches at a time.
   void take_together(int64_t batches) {
     batches_in_use = batches;
     prefetch_steps = std::max(prefetch_steps, batches);
@@ -51,8 +51,8 @@ StepBatch load_step(const LoaderOptions& options, int64_t step);
 // divide the number of samples in a step.
 StepBatch synthetic_step(const LoaderOptions& options);
 
-// What a loader of samples of so many tokens holds at most: batches that are ready or in use, and
-// samples that threads lay out.
+// The most bytes that a loader of samples of so many tokens holds: batches that are ready or in
+// use, and samples that threads lay out.
 int64_t most_bytes(const LoaderOptions& options, int64_t tokens_per_sample);
 
 class Loader {
@@ -65,7 +65,7 @@ class Loader {
   // The next step's batch. An error met while it was made is thrown here, at the step it belongs
   // to, and again whenever the step is asked for.
   StepBatch next();
-  // How long next() has waited for the threads, all calls together.
+  // The time that next() has waited for the threads, all calls together.
   double waited_seconds() const { return waited_seconds_; }
 
  private:

@@ -51,7 +51,7 @@ struct MicroBatch {
   }
 };
 
-// How many values a field has: T, B, B + 1 or P.
+// The number of values of a field: T, B, B + 1 or P.
 enum class FieldExtent { kTokens, kSequences, kSequenceBorders, kPredictions };
 
 template <typename T>
@@ -92,16 +92,16 @@ MicroBatch empty_micro_batch(const MicroBatchCapacity& capacity);
 // The samples of one optimiser step, packed; and the totals that normalise its losses.
 struct StepBatch {
   std::vector<MicroBatch> micro_batches;
-  // With synthetic data, how often the step computes its one micro-batch; every step uses the same
-  // one. 0 with any other data.
+  // The number of times that a step computes its one micro-batch of synthetic data; every step uses
+  // the same one. 0 with any other data.
   int64_t synthetic_passes = 0;
   int64_t num_tokens = 0;
   int64_t num_sequences = 0;
   int64_t num_predictions = 0;
 
-  // Of each micro-batch.
+  // The passes of each micro-batch.
   int64_t passes() const { return std::max<int64_t>(synthetic_passes, 1); }
-  // Of the step.
+  // The passes of the step.
   int64_t num_passes() const { return std::ssize(micro_batches) * passes(); }
   const MicroBatch& of_pass(int64_t pass) const {
     return micro_batches[static_cast<size_t>(pass / passes())];

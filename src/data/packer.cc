@@ -13,7 +13,7 @@ namespace {
 // Each attempt uses one more micro-batch; if all fail, best fit is hardly worse.
 constexpr size_t kSpreadAttempts = 4;
 
-// What is left of a micro-batch's capacity, and who is in it.
+// The room that is left in a micro-batch, and the samples in it.
 struct Bin {
   MicroBatchCapacity room;
   std::vector<size_t> samples;

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside the first file, under a name of its own.
+// A path beside the first file, under a name of its own.
 fs::path beside(const fs::path& first, const std::string& name) {
   fs::path path = first;
   return path += "." + name;

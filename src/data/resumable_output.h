@@ -49,7 +49,7 @@ class ResumableOutput {
   // work that is resumed began with other input.
   void check_input(const std::string& digest);
 
-  // What save() was last given; null when the work begins.
+  // The state that save() was last given; null when the work begins.
   const formats::Json& state() const { return state_; }
   // All was written: what is left to do is commit(), and no file may be asked for.
   bool is_complete() const { return is_complete_; }

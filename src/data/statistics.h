@@ -1,4 +1,4 @@
-// What a data set holds, counted: the figures to compare a training run with.
+// Counts what a data set holds: the figures to compare a training run with.
 //
 //   unigram entropy = - sum over ids of p ln p,  p = share of the id among the masked labels (nats)
 //

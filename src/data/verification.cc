@@ -25,7 +25,7 @@ void verify_file(const RecordFile& file, int threads, Verification& result) {
   }
 }
 
-// What an error says after the path that it begins with: a defect names its file itself.
+// The part of an error after the path that it begins with: a defect names its file itself.
 std::string without_path(const std::filesystem::path& path, std::string_view message) {
   if (message.starts_with(path.string())) message.remove_prefix(path.string().size());
   message.remove_prefix(std::min(message.find_first_not_of(": "), message.size()));

@@ -21,8 +21,8 @@ Bzip2Mark mark_of(uint64_t bits) {
   return bits == kEndMark ? Bzip2Mark::kEnd : Bzip2Mark::kNone;
 }
 
-// Whether a byte can be the third of the bytes that hold a mark, at any shift: few can, so most
-// places are skipped at once.
+// Says of each byte whether it can be the third of the bytes that hold a mark, at any shift: few
+// can, so most places are skipped at once.
 std::array<bool, 256> make_third_bytes() {
   std::array<bool, 256> possible{};
   for (const uint64_t mark : {kBlockMark, kEndMark}) {

@@ -44,7 +44,7 @@ inline constexpr int kBzip2CrcBits = 32;
 inline constexpr uint64_t kLongestBzip2BlockBits = uint64_t{8} * (1 << 20);
 
 Bzip2Mark bzip2_mark_at(const BitView& file, uint64_t bit);
-// Where the next mark of either kind is, from `begin` on and before `end`.
+// The place of the next mark of either kind, from `begin` on and before `end`.
 std::optional<uint64_t> find_bzip2_mark(const BitView& file, uint64_t begin, uint64_t end);
 
 // Bits [begin, end) of a file, beginning with the mark of a block.

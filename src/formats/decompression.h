@@ -14,7 +14,7 @@ namespace cloze::formats {
 
 enum class Compression { kNone, kGzip, kZstandard };
 
-// By the first bytes.
+// Tells it by the first bytes.
 Compression compression_of(std::span<const std::byte> bytes);
 
 // Visits what the bytes hold, in pieces. DataError that names the file and the compressed offset

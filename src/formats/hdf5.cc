@@ -16,7 +16,7 @@ namespace {
 constexpr int kSeconds = 120;            // for one call
 constexpr int64_t kMaxValues = 8 << 20;  // of one data set in one call
 
-// What the library hands out and wants closed. The child ends soon; closing keeps memory low.
+// Holds what the library hands out and wants closed. The child ends soon; closing keeps memory low.
 class Handle {
  public:
   Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}

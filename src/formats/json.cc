@@ -46,7 +46,7 @@ class CountingIterator {
 
 constexpr size_t kEscapeSize = 6;  // of \uXXXX
 
-// At most 80 bytes of a text, whole code points, and then how long it is.
+// Shows at most 80 bytes of a text, whole code points, and then how long it is.
 std::string excerpt(std::string_view text) {
   constexpr size_t kShown = 80;
   if (text.size() <= kShown) return std::string(text);

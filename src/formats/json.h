@@ -176,14 +176,14 @@ class Json {
   const Json& front() const { return at(size_t{0}); }
   const Json& back() const { return at(size() - 1); }
   Json& back() { return at(size() - 1); }
-  // Of an array's items; JsonError for another kind.
+  // The first of an array's items; JsonError for another kind.
   const Json* begin() const { return elements().data(); }
   const Json* end() const { return begin() + elements().size(); }
   Json* begin();
   Json* end() { return begin() + size(); }
 
-  // On one line, or with `indent` spaces a level. Bytes that are not UTF-8 become U+FFFD, numbers
-  // that are not finite become null.
+  // Writes it on one line, or with `indent` spaces a level. Bytes that are not UTF-8 become U+FFFD,
+  // numbers that are not finite become null.
   std::string dump(int indent = -1) const;
 
   friend bool operator==(const Json& left, const Json& right);
@@ -270,13 +270,13 @@ std::string json_text(const Json& value);
 // The same on one line, without the newline.
 std::string json_line(const Json& value);
 
-// How two objects of named values differ, for a message: "seed 1234, this run has 5; ...". Lists
-// the names that both have and whose values differ, in the order of the names, with `word` ("this
-// run has") between the two values. Empty when none does; a name that only one of them has is left
-// alone.
+// Says how two objects of named values differ, for a message: "seed 1234, this run has 5; ...".
+// Lists the names that both have and whose values differ, in the order of the names, with `word`
+// ("this run has") between the two values. Empty when none does; a name that only one of them has
+// is left alone.
 std::string value_differences(const Json& stored, const Json& current, std::string_view word);
 
-// What is not finite is written as null.
+// A number that is not finite is written as null.
 inline double number_or_nan(const Json& value) {
   return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }

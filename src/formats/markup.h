@@ -6,7 +6,8 @@
 
 namespace cloze::formats {
 
-// With &, < and " as entities: as content, and as an attribute's value between double quotes.
+// The text with &, < and " as entities: as content, and as an attribute's value between double
+// quotes.
 std::string escaped_markup(std::string_view text);
 
 }  // namespace cloze::formats

@@ -46,7 +46,7 @@ struct MediaWikiDump::State {
     static_cast<State*>(user)->append({text, static_cast<size_t>(size)});
   }
 
-  // Of what is parsed now, in the document.
+  // The place in the document of what is parsed now.
   uint64_t place() const {
     const XML_Index index = XML_GetCurrentByteIndex(parser);  // -1 where nothing was parsed
     return (index < 0 ? 0 : static_cast<uint64_t>(index)) + skipped;

@@ -48,12 +48,12 @@ class MediaWikiDump {
   void finish();  // DataError when the document is not complete
   const MediaWikiSite& site() const;
 
-  // Where in the document the first page begins, and where the last complete one ends. To resume,
-  // feed another MediaWikiDump [0, pages_begin()), call skip_to(page_end()) and feed what follows:
-  // it visits the pages from there on.
+  // The places in the document where the first page begins and the last complete one ends. To
+  // resume, feed another MediaWikiDump [0, pages_begin()), call skip_to(page_end()) and feed what
+  // follows: it visits the pages from there on.
   uint64_t pages_begin() const;
   uint64_t page_end() const;
-  // What comes before this place will not be fed.
+  // Expects that nothing before this place will be fed.
   void skip_to(uint64_t place);
 
  private:

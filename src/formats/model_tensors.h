@@ -31,7 +31,7 @@ class ModelTensors {
   // The file that was read, the index of the shards, or the prefix.
   const std::filesystem::path& path() const { return path_; }
   const std::vector<TensorView>& tensors() const { return tensors_; }
-  // What a file holds besides.
+  // Everything else that a file holds.
   const std::vector<std::string>& other_entries() const { return other_entries_; }
   // Releases the memory of what was read of the tensors (platform/files/file.h).
   void release_memory() const;
@@ -68,7 +68,7 @@ std::vector<std::string> write_model_folder(const std::filesystem::path& folder,
 // UserError for a path where nothing is, perhaps the name of a model on Hugging Face's hub.
 [[noreturn]] void throw_missing_model(const std::filesystem::path& path);
 
-// Whether a file is an index of shards: *.index.json.
+// Says whether a file is an index of shards: *.index.json.
 bool is_shard_index(std::string_view file_name);
 
 // "500MB", as base/byte_size.h has it, or only a number → bytes. UserError for anything else.

@@ -1,4 +1,4 @@
-// How the parts of a reader say that they cannot go on: the reader catches it where it knows the
+// Lets the parts of a reader say that they cannot go on: the reader catches it where it knows the
 // file and the place, and makes a ParseError or a DataError of it.
 #pragma once
 

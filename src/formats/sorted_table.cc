@@ -145,7 +145,7 @@ class Reader {
     }
   }
 
-  // What lies before the restart offsets. They are for searching, and not used here.
+  // The bytes that lie before the restart offsets. They are for searching, and not used here.
   static uint64_t entries_bytes(std::string_view block, uint64_t offset) {
     constexpr uint64_t kWord = sizeof(uint32_t);
     if (block.size() < kWord) throw BadTable{"a block without an end", offset};

@@ -24,7 +24,7 @@
 
 namespace cloze::formats {
 
-// What the index says of a tensor.
+// The index's entry for a tensor.
 struct TfCheckpointEntry {
   std::string name;
   DType dtype = DType::kF32;

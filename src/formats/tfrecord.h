@@ -28,7 +28,7 @@ inline constexpr uint64_t kMaxTfRecordBytes = uint64_t{64} << 20;
 inline constexpr uint64_t kTfRecordHeaderBytes = 12;
 inline constexpr uint64_t kTfRecordFooterBytes = 4;
 
-// Where one record's payload lies in its file.
+// The place of one record's payload in its file.
 struct TfRecordFrame {
   uint64_t payload_offset = 0;
   uint64_t payload_bytes = 0;

@@ -34,7 +34,8 @@ constexpr StorageType kStorageTypes[] = {
     {"torch.LongStorage", DType::kI64},  {"torch.IntStorage", DType::kI32},
     {"torch.ByteStorage", DType::kU8},   {"torch.BoolStorage", DType::kU8}};
 
-// What trainers save beside tensors. Nothing of it is called: a call is a value that is not read.
+// Names that trainers save beside tensors. None of them is called: a call is a value that is not
+// read.
 constexpr std::string_view kAllowed[] = {"collections.OrderedDict",
                                          "collections.defaultdict",
                                          "__builtin__.dict",
@@ -69,7 +70,7 @@ Pickle pickle_of(std::span<const std::byte> bytes, std::string_view what) {
   return std::move(pickle).value();
 }
 
-// What a persistent id names: ('storage', type, key, device, number of elements).
+// The content of a persistent id: ('storage', type, key, device, number of elements).
 struct StorageKey {
   DType dtype = DType::kF32;
   std::string key;

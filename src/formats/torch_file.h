@@ -1,5 +1,5 @@
-// What torch.save wrote: the tensors of a state dictionary (pytorch_model.bin), in both forms, read
-// without executing anything (pickle.h).
+// Reads what torch.save wrote: the tensors of a state dictionary (pytorch_model.bin), in both
+// forms, without executing anything (pickle.h).
 //
 //   zip      (torch 1.6 and later)   NAME/data.pkl, the dictionary; NAME/data/KEY, the storages
 //   legacy   (before)                five pickles: magic number, protocol, system, dictionary,

@@ -30,8 +30,8 @@ Json number_in(std::string_view text, auto... form) {
   return error == std::errc() && end == text.data() + text.size() ? Json(value) : Json();
 }
 
-// By the core schema: +12, 0x1F, 0o17, .5, 1., 1.e-4. Not a number and infinity are text, as JSON
-// has neither.
+// Reads a number by the core schema: +12, 0x1F, 0o17, .5, 1., 1.e-4. Not a number and infinity are
+// text, as JSON has neither.
 Json number_of(std::string_view text) {
   if (text.starts_with("0x")) return number_in<uint64_t>(text.substr(2), 16);
   if (text.starts_with("0o")) return number_in<uint64_t>(text.substr(2), 8);

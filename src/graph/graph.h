@@ -44,7 +44,7 @@ enum class VariableRole {
   kMetric,          // accumulated over the micro-batches of a step, read and cleared by the host
 };
 
-// How a parameter starts.
+// The initial values of a parameter.
 struct Init {
   enum class Kind { kZeros, kOnes, kTruncatedNormal, kUniform };
   Kind kind = Kind::kZeros;
@@ -57,8 +57,8 @@ struct Init {
   static Init uniform(double limit) { return {Kind::kUniform, limit}; }
 };
 
-// What the optimiser may do with a parameter. Biases and LayerNorm's weights have neither: see
-// kVectorTraits.
+// Tells the optimiser what it may do with a parameter. Biases and LayerNorm's weights have neither:
+// see kVectorTraits.
 struct ParameterTraits {
   bool decays = true;  // takes weight decay
   bool adapts = true;  // LAMB: takes a trust ratio of its own
@@ -92,7 +92,7 @@ struct Node {
   std::vector<Value> written() const;  // its outputs, and the inputs that it updates in place
 };
 
-// Where add_into puts an output: the variable, and whether to add to what is there.
+// The place where add_into puts an output: the variable, and whether to add to what is there.
 struct Target {
   Value variable;
   bool accumulate = false;
@@ -134,16 +134,16 @@ class Graph {
   int64_t largest_bytes(VariableRole role) const;  // of one variable; 0 without any
   std::vector<Value> inputs() const;
 
-  // In the order of their first use.
+  // The phases in the order of their first use.
   const std::vector<std::string>& phases() const { return phases_; }
   std::optional<Phase> find_phase(std::string_view name) const;
-  // In their order; none without such a phase.
+  // The nodes of a phase in their order; none without such a phase.
   std::vector<const Node*> nodes_of(std::string_view phase) const;
 
   // A number for a node that draws random numbers: different for each, the same in each build.
   int32_t next_random_site() { return next_random_site_++; }
 
-  // Where nodes and parameters are added while a Scope lives.
+  // The place where nodes and parameters are added while a Scope lives.
   struct Place {
     std::string module;
     int32_t layer = -1;

@@ -18,7 +18,7 @@ namespace cloze::graph {
 class Graph;
 struct Node;
 
-// What a gradient rule sees: the node to differentiate and the gradients of its outputs.
+// The input of a gradient rule: the node to differentiate and the gradients of its outputs.
 struct GradientRequest {
   const Node& node;
   std::span<const Value> output_gradients;  // invalid where nothing flows back

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostShapes = 32;  // whose programs are kept
 constexpr int64_t kFewestSlots = 16;
 
-// How much samples need of a resource of which a micro-batch has `most`, or more for a single large
+// The need of samples for a resource of which a micro-batch has `most`, or more for a single large
 // sample.
 struct Need {
   int64_t most = 0;

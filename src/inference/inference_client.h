@@ -49,16 +49,16 @@ class InferenceClient {
   void set_observer(std::function<void(const data::MicroBatch&)> observer) {
     observer_ = std::move(observer);
   }
-  // Of the micro-batch just run; models::bert_for_inference names the outputs and their shapes.
-  // The values are there until the next.
+  // An output of the micro-batch just run; models::bert_for_inference names the outputs and their
+  // shapes. The values are there until the next.
   std::span<const float> output(std::string_view name);
 
   const PackedModel& model() const { return *model_; }
 
   int num_threads() const { return num_threads_; }
 
-  // Of a micro-batch; a single sample may have more tokens. A prediction has a row of logits as
-  // long as the vocabulary.
+  // Tokens of a micro-batch; a single sample may have more tokens. A prediction has a row of logits
+  // as long as the vocabulary.
   static constexpr int64_t kMostTokens = 4096;
   static constexpr int64_t kMostSequences = 512;
   static constexpr int64_t kMostPredictions = 64;

@@ -13,13 +13,14 @@ namespace cloze::inference {
 
 struct PackOptions {
   std::string device = "cpu";  // engine/devices.h
-  // Of the weights: f32 or bf16. Where the processor multiplies bf16 itself (backend/kernel.h) bf16
-  // is what activations are in, too; elsewhere everything is computed in f32.
+  // The precision of the weights: f32 or bf16. Where the processor multiplies bf16 itself
+  // (backend/kernel.h) bf16 is what activations are in, too; elsewhere everything is computed in
+  // f32.
   DType precision = DType::kF32;
   int num_threads = 0;  // that pack; 0: one per available processor
 };
 
-// How the kernels of the device want the weights.
+// The layout in which the kernels of the device want the weights.
 ops::PackWeightAttributes weight_packing(const PackOptions& options);
 
 // Parameters are the model's; packed weights are made of them in the refresh phase.

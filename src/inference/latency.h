@@ -1,4 +1,5 @@
-// How long inference takes: several client threads, each calling as fast as it is answered.
+// Measures how long inference takes: several client threads, each calling as fast as it is
+// answered.
 #pragma once
 
 #include <cstdint>

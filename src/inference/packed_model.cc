@@ -188,7 +188,7 @@ formats::Json parse_description(std::string_view text, const std::filesystem::pa
   return *parsed;
 }
 
-// With the notes on its tokenizer. `path` also names it in messages.
+// Puts a model together, with the notes on its tokenizer. `path` also names it in messages.
 PretrainedModel assembled(std::filesystem::path path, const models::BertConfig& config,
                           models::BertHead head, checkpoints::StoredTokenizer tokenizer) {
   std::vector<std::string> notes = std::move(tokenizer.notes);

@@ -1,8 +1,8 @@
 // PackedModel: a model ready to infer: its configuration, head, tokenizer, and its weights as the
-// kernels of this machine read them. It holds no program. `cloze compile` stores one, under a magic
-// that is older than the class: files and scripts outlive names. Opening it reads and checks the
-// file, and computes nothing. Weights lie in memory of their own, in huge pages: through a mapped
-// file, page by small page, a call takes 3 to 5 % longer.
+// kernels of this machine read them. It holds no program. `cloze compile` writes one. (Its magic,
+// "clozemdl", is older than the name of this class.) Opening it reads and checks the file, and
+// computes nothing. Weights lie in memory of their own, in huge pages: through a mapped file, page
+// by small page, a call takes 3 to 5 % longer.
 //
 // The file (little endian), written whole or not at all:
 //   header       magic "clozemdl", version, sizes, checksums (XXH3) of the header and of the parts
@@ -66,7 +66,7 @@ class PackedModel {
   static PackedModel pack(PretrainedModel model, const PackOptions& options);
   static PackedModel pack(PretrainedModel model, engine::Session& weights,
                           const PackOptions& options);
-  // Whether a file is one of cloze compile's; false when it cannot be read.
+  // Says whether a file is one of cloze compile's; false when it cannot be read.
   static bool is_packed(const std::filesystem::path& file);
   static PackedModel open(const std::filesystem::path& file, const std::string& device = "cpu");
   void write(const std::filesystem::path& file) const;

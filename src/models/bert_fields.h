@@ -35,11 +35,11 @@ struct BertField {
   const char* short_name = nullptr;  // in the config.json of a GroupBERT, where it differs
 };
 
-// In the order of config.json.
+// The fields in the order of config.json.
 std::span<const BertField> bert_fields();
 
 formats::Json field_value(const BertConfig& config, const BertField& field);
-// As a message says it: text without quotes.
+// The value as a message says it: text without quotes.
 std::string field_text(const BertConfig& config, const BertField& field);
 
 // "gelu" is the exact form; "gelu_new" and "gelu_pytorch_tanh" the tanh form. UserError for others.

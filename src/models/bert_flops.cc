@@ -4,7 +4,7 @@ namespace cloze::models {
 
 namespace {
 
-// Of one token in the products of one layer.
+// FLOPs of one token in the products of one layer.
 double layer_flops(const BertConfig& config) {
   const auto H = static_cast<double>(config.hidden_size);
   const auto F = static_cast<double>(config.intermediate_size);

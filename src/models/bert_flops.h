@@ -12,7 +12,7 @@
 
 namespace cloze::models {
 
-// What was trained on: sums over the sequences of a step.
+// The work of a step: sums over the sequences of a step.
 struct BatchWork {
   double tokens = 0.0;
   double squared_lengths = 0.0;  // sum of len^2

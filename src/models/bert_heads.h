@@ -21,9 +21,9 @@ namespace cloze::models {
 
 enum class HeadKind { kPretraining, kQuestionAnswering, kSequenceClassification };
 
-// How the loss of the masked language model is averaged: over the predictions of the step, or first
-// over those of each sequence and then over the sequences (loss_averaging_basis in Graphcore's
-// MLPerf programs).
+// The average that is the loss of the masked language model: over the predictions of the step, or
+// first over those of each sequence and then over the sequences (loss_averaging_basis in
+// Graphcore's MLPerf programs).
 enum class LossBasis { kPerToken, kPerSequence };
 
 struct BertHead {

@@ -16,7 +16,7 @@ struct DropoutAttributes {
   int32_t site = 0;
 };
 
-// What every dropout of a model reads besides its data.
+// The inputs that every dropout of a model reads besides its data.
 struct RandomInputs {
   graph::Value sample_ids;    // [T] i32
   graph::Value position_ids;  // [T] i32

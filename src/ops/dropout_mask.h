@@ -1,6 +1,6 @@
-// Which elements dropout keeps: a pure function of (seed, step, site, sample, row, element), so the
-// mask is never stored and does not depend on how sequences were packed. Every backend uses this
-// definition; the reference calls it, vector kernels reproduce it.
+// Decides which elements dropout keeps: a pure function of (seed, step, site, sample, row,
+// element), so the mask is never stored and does not depend on how sequences were packed. Every
+// backend uses this definition; the reference calls it, vector kernels reproduce it.
 //
 // A row of n elements uses blocks = ceil(n / 8) Philox counters; counter c gives eight 16-bit
 // numbers, and number h belongs to element h * blocks + c. (Neighbouring elements come from
@@ -27,7 +27,7 @@ inline uint32_t dropout_threshold(double rate) {
   return static_cast<uint32_t>(std::lround(rate * 65536.0));
 }
 
-// What kept elements are multiplied by: the inverse of the exact share kept.
+// The factor of kept elements: the inverse of the exact share kept.
 inline double dropout_scale(double rate) { return 65536.0 / (65536.0 - dropout_threshold(rate)); }
 
 inline uint32_t dropout_blocks(int64_t row_elements) {

@@ -5,7 +5,7 @@
 namespace cloze::ops {
 namespace {
 
-// Of x or dy with weights [H, C, W].
+// Checks the groups of x or dy with weights [H, C, W].
 void expect_groups(const graph::OpDefinition& op, const TensorType& x, int64_t group_size,
                    int64_t width) {
   CLOZE_CHECK(group_size > 0 && x.shape[1] % group_size == 0, "{}: groups of {} in {} channels",

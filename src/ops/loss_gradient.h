@@ -1,5 +1,5 @@
-// What losses share. The gradient operator of a loss takes dloss, then all inputs of the loss in
-// the same order. Most compute the gradient of the first of these inputs only.
+// Holds what losses share. The gradient operator of a loss takes dloss, then all inputs of the loss
+// in the same order. Most compute the gradient of the first of these inputs only.
 #pragma once
 
 #include <vector>

@@ -64,7 +64,7 @@ struct GradientScale {
   enum Output { kScale };
 };
 struct OptimizerUpdate {
-  // Of lamb and of adamw.
+  // The inputs of lamb and of adamw.
   enum Input { kParameter, kM, kV, kGradient, kGradientScale, kLearningRate, kUpdateIndex, kCheck };
 };
 struct LambNorms : OptimizerUpdate {

@@ -29,7 +29,7 @@ namespace cloze::ops {
 
 enum class WeightLayout { kPanels, kPairs };
 
-// How a packed weight of this shape is laid out.
+// The layout of a packed weight of this shape.
 WeightLayout layout_of(const Shape& packed);
 
 // The extents of a block of pairs.
@@ -58,7 +58,7 @@ struct PackedLinear {
   enum Output { kY };
 };
 
-// Which inputs a packed_linear has: weight i and bias i.
+// The inputs of a packed_linear: weight i and bias i.
 inline size_t packed_input(int64_t i) { return PackedLinear::kPacked + static_cast<size_t>(i); }
 inline size_t bias_input(const PackedLinearAttributes& attributes, int64_t i) {
   return packed_input(attributes.num_weights + i);

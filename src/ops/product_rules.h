@@ -1,5 +1,5 @@
-// What linear, grouped_linear and grouped_convolution share. Their first inputs are x and a weight
-// whose rows are outputs; their last input may be a bias. The first inputs of their gradient
+// Holds what linear, grouped_linear and grouped_convolution share. Their first inputs are x and a
+// weight whose rows are outputs; their last input may be a bias. The first inputs of their gradient
 // operators are dy and the weight, or dy and x. Every row of x is multiplied once by the whole
 // weight.
 #pragma once

@@ -1,4 +1,4 @@
-// What the rules of operators share. Shape rules guard our own graph building, so they throw
+// Holds what the rules of operators share. Shape rules guard our own graph building, so they throw
 // InternalError; users' sizes are checked earlier (models/bert_config.cc).
 #pragma once
 
@@ -16,7 +16,7 @@ using graph::kScalar;
 using graph::TensorType;
 using graph::Value;
 
-// Of an input, by its number among those of the operator.
+// Checks an input, by its number among those of the operator.
 inline void expect_type(const graph::OpDefinition& op, std::span<const TensorType> in, size_t input,
                         const TensorType& expected) {
   CLOZE_CHECK(in[input] == expected, "{}: {} is {}, expected {}", op.name, op.input_name(input),

@@ -144,7 +144,7 @@ Updated with_states(Graph& graph, const Optimizer& optimizer, const OptimizerOpt
   return updated;
 }
 
-// By joined_name(): the norms of all its parts.
+// Maps each joined_name() to the norms of all its parts.
 using JoinedNorms = std::map<std::string, std::vector<Value>>;
 
 JoinedNorms add_norms(Graph& graph, const std::vector<Updated>& all) {

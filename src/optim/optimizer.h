@@ -23,7 +23,7 @@
 
 namespace cloze::optim {
 
-// What the graph's inputs and metrics are called.
+// Names of the graph's inputs and metrics.
 inline constexpr const char* kLearningRate = "learning_rate";
 inline constexpr const char* kUpdateIndex = "update_index";
 inline constexpr const char* kGradientNorm = "gradient_norm";
@@ -48,8 +48,8 @@ struct OptimizerOptions {
   bool has_bf16_weights = false;            // each update rounds them: ops/stochastic_rounding.h
   std::optional<double> max_gradient_norm;  // clip it here; 0: never
 
-  // What the global norm is clipped at; 0: no clipping. max_gradient_norm; else 1 with use_nvlamb
-  // and use_mpclip; else as the table says of the optimiser.
+  // The limit of the global norm; 0: no clipping. max_gradient_norm; else 1 with use_nvlamb and
+  // use_mpclip; else as the table says of the optimiser.
   double clipping_norm() const;
   // The factor with which first moments are stored: kFloat16MomentScale in f16, else 1.
   double first_moment_scale() const;
@@ -69,7 +69,7 @@ struct Optimizer {
   std::vector<std::string_view> states;  // of the parameter's shape, zeros at the start; "m" in
                                          // first_moment, the others f32
   std::any (*attributes)(const OptimizerOptions&, const graph::ValueInfo& parameter) = nullptr;
-  // Which members of OptimizerOptions it reads, beside the clipping, by the names of the options.
+  // Names of the options it reads, clipping aside.
   std::vector<std::string_view> options;
   double default_max_gradient_norm = 0.0;
 };
@@ -78,7 +78,7 @@ struct Optimizer {
 const Optimizer& optimizer_named(std::string_view name);
 std::vector<std::string> optimizer_names();  // aliases too
 
-// What the update reads of the step.
+// The values of a step that the update reads.
 struct StepValues {
   std::vector<graph::Value> losses;  // variables [1] f32 that hold them when the update runs
   graph::Value loss_scale;           // [1] f32: the factor by which gradients are too large
@@ -90,18 +90,18 @@ struct StepValues {
 struct UpdateShare {
   int rank = 0;
   int ranks = 1;
-  // For a graph that is part of a model: for each of its gradients the number in the whole model,
-  // or -1 when another rank updates its parameter. Empty: the graph is the whole model.
+  // The number in the whole model of each gradient of a graph that is part of one, or -1 when
+  // another rank updates its parameter. Empty: the graph is the whole model.
   std::vector<int32_t> numbers;
   // Parameters that share a trust ratio go to one rank: they are one tensor to share out.
   bool keeps_joined = false;
 };
 
-// For each size, the rank that takes it: the largest first, each to the rank with the smallest
-// total so far.
+// The rank that takes each size: the largest first, each to the rank with the smallest total so
+// far.
 std::vector<int> shared_out(std::span<const int64_t> sizes, int ranks);
 
-// For each gradient of the graph, the rank that updates its parameter, assigned by size
+// The rank that updates the parameter of each gradient of the graph, assigned by size
 // (shared_out()); -1 where `share.numbers` is -1. UserError when there are more ranks than
 // gradients to assign.
 std::vector<int> update_owners(const graph::Graph& graph, const UpdateShare& share);

@@ -1,4 +1,4 @@
-// Which parameters an optimiser decays and adapts, and which count as one tensor.
+// Rules that say which parameters an optimiser decays and adapts, and which count as one tensor.
 //
 //                                     decays                          adapts (LAMB's trust ratio)
 //   matrices, embeddings              yes                             yes

@@ -56,8 +56,8 @@ double learning_rate(const Schedule& schedule, int64_t step);
 double warmup_steps(const Schedule& schedule, double warmup, int64_t total_steps);
 
 std::vector<std::string> schedule_names();
-// Which options say more of it than its name: "base_learning_rate", "warmup" ... UserError for a
-// name that is not in the table.
+// The options that say more of a schedule than its name: "base_learning_rate", "warmup" ...
+// UserError for a name that is not in the table.
 std::vector<std::string_view> schedule_options(std::string_view schedule_name);
 
 }  // namespace cloze::optim

@@ -71,7 +71,7 @@ Node packed_linear(const Rewriter& rewriter, const Graph& graph, Node linear, Va
   return linear;
 }
 
-// Whether two nodes are products of the same x with weights of one shape.
+// Says whether two nodes are products of the same x with weights of one shape.
 bool belong_together(const Graph& graph, const Node& a, const Node& b) {
   if (a.op != &ops::kPackedLinear || b.op != a.op || a.phase != b.phase) return false;
   const auto& of_a = std::any_cast<const ops::PackedLinearAttributes&>(a.attributes);

@@ -20,7 +20,8 @@
 
 namespace cloze::passes {
 
-// What each stage has, and who computes it. The first has the embeddings too, the last the heads.
+// The layers of each stage, and the rank that computes it. The first has the embeddings too, the
+// last the heads.
 struct Stages {
   std::vector<int64_t> layers;  // of the encoder, by stage
   std::vector<int> ranks;       // by stage; a rank may have several
@@ -53,7 +54,8 @@ struct PipelinePlan {
   std::vector<Crossing> gradient_links;
   std::vector<SharedParameter> shared;
   std::vector<int64_t> part_ends;  // by part of this rank: launches of the micro-step until then
-  // By gradient of this rank: its number in the whole graph; kUpdatedElsewhere: another updates.
+  // The number of each gradient of this rank in the whole graph; kUpdatedElsewhere: another
+  // updates.
   std::vector<int32_t> gradient_numbers;
 
   int num_ranks() const;
@@ -67,8 +69,8 @@ struct PipelineCut {
 // The part of the whole graph that `rank` computes, and its plan.
 PipelineCut cut_to_rank(const graph::Graph& whole, const Stages& stages, int rank);
 
-// For each node of the micro-step, its place on the path of a micro-batch through S stages: 0 to
-// S-1 in the forward pass, then on to 2(S-1), the backward pass of the first stage. The forward and
+// The place of each node of the micro-step on the path of a micro-batch through S stages: 0 to S-1
+// in the forward pass, then on to 2(S-1), the backward pass of the first stage. The forward and
 // backward passes of the last stage share one place. `layers`: as in Stages.
 std::vector<int> places_on_way(const graph::Graph& graph, const std::vector<int64_t>& layers);
 

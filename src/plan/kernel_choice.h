@@ -1,4 +1,4 @@
-// Which kernel of a backend serves a node.
+// Chooses the kernel of a backend that serves a node.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// When each intermediate of a phase is alive, counted in the launches of that phase: from the one
+// The lifetime of each intermediate of a phase, counted in the launches of that phase: from the one
 // that writes it to the last one that reads it; an output of the graph until the phase ends.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace cloze::plan {
 
-// By value; nothing for what is not an intermediate of this phase.
+// Lifetimes by value; nothing for what is not an intermediate of this phase.
 std::vector<std::optional<Lifetime>> lifetimes_of(const graph::Graph& graph, graph::Phase phase);
 
 }  // namespace cloze::plan

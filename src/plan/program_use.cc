@@ -51,7 +51,7 @@ void count_traffic(const Graph& graph, const Node& node, LaunchUse& use) {
   }
 }
 
-// Of one phase.
+// The use of memory in one phase.
 class PhaseUse {
  public:
   PhaseUse(const Program& program, Phase phase)

@@ -1,5 +1,6 @@
-// What a program does to memory, launch by launch, before it runs: the bytes that each launch reads
-// and writes, and the activations that are alive while it runs. For `cloze plan` and its report.
+// Tells what a program does to memory, launch by launch, before it runs: the bytes that each launch
+// reads and writes, and the activations that are alive while it runs. For `cloze plan` and its
+// report.
 #pragma once
 
 #include <cstdint>

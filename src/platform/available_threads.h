@@ -1,4 +1,4 @@
-// Which processors this process may use, and how many: those it is bound to (sched_setaffinity,
+// Finds the processors that this process may use: those it is bound to (sched_setaffinity,
 // cpusets), limited to the time that the quotas of its control groups leave (cpu.max;
 // cpu.cfs_quota_us of version 1).
 #pragma once
@@ -9,15 +9,15 @@
 
 namespace cloze::platform {
 
-// At least 1. A quota counts as whole processors: 2.5 as 2.
+// The number of them, at least 1. A quota counts as whole processors: 2.5 as 2.
 int available_threads();
 
-// What options for numbers of threads may ask for: the stacks of far more no longer fit.
+// The most threads that an option may ask for: the stacks of far more no longer fit.
 inline constexpr int kMostThreads = 1024;
 
-// In processors: the smallest quota of the control groups of /proc/self/cgroup and those above
-// them. None where no group has one. Files that are absent or not understood are passed over: the
-// kernel enforces its quotas anyway.
+// The time that is left, in processors: the smallest quota of the control groups of
+// /proc/self/cgroup and those above them. None where no group has one. Files that are absent or not
+// understood are passed over: the kernel enforces its quotas anyway.
 std::optional<double> processor_quota(const std::filesystem::path& root = "/");
 
 // Shares the processors of a machine out to processes that start together, each bound to its own.
@@ -30,7 +30,7 @@ void take_processor_share(int index, int count);
 // The share of processors in this order.
 std::vector<int> processor_share(const std::vector<int>& processors, std::optional<double> quota,
                                  int index, int count);
-// By node, package, core and number, as /sys/devices/system/cpu says.
+// Sorts processors by node, package, core and number, as /sys/devices/system/cpu says.
 std::vector<int> laid_out(std::vector<int> processors, const std::filesystem::path& root = "/");
 
 }  // namespace cloze::platform

@@ -12,9 +12,9 @@
 
 namespace cloze::platform {
 
-// What `work` returns, computed in a fork of this process, for libraries that do not survive
-// damaged input: whatever happens there, this process goes on. The error says what it threw, or how
-// the child ended: by a signal, or because it took longer than `seconds`.
+// Returns what `work` returns, computed in a fork of this process, for libraries that do not
+// survive damaged input: whatever happens there, this process goes on. The error says what it
+// threw, or how the child ended: by a signal, or because it took longer than `seconds`.
 Result<std::string> bytes_from_child(const std::function<std::string()>& work, int seconds);
 
 // A program in a process group of its own, so that a Ctrl-C at the terminal reaches this program
@@ -35,8 +35,8 @@ class ChildProgram {
 
   // Its exit code, or 128 + the signal that ended it; nothing while it runs.
   std::optional<int> exit_code();
-  // What it has written to standard error since; waits up to `patience` for some. Empty: nothing,
-  // or the end.
+  // Returns what it has written to standard error since; waits up to `patience` for some. Empty:
+  // nothing, or the end.
   std::string read_errors(std::chrono::milliseconds patience);
   void ask_to_stop();  // SIGUSR1
   void ask_to_end();   // SIGTERM

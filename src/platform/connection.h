@@ -13,7 +13,7 @@ namespace cloze::platform {
 
 class Connection {
  public:
-  // Nothing when nobody answers there in time. The address is a number: 10.0.0.1.
+  // Returns nothing when nobody answers there in time. The address is a number: 10.0.0.1.
   static std::optional<Connection> to(const std::string& address, int port,
                                       std::chrono::milliseconds patience);
   // The connection of a client that has called there; nothing when none has.

@@ -27,18 +27,19 @@ class Descriptor {
   int number_;
 };
 
-// Whether an errno means that the path is wrong, not that the machine failed.
+// Says whether an errno means that the path is wrong, not that the machine failed.
 bool is_about_a_path(int code);
 
-// What errno says of "cannot ACTION PATH": UserError when it is about the path, EnvironmentError
-// otherwise.
+// Throws what errno says of "cannot ACTION PATH": UserError when it is about the path,
+// EnvironmentError otherwise.
 [[noreturn]] void throw_system_error(std::string_view action, const std::filesystem::path& path);
 
-// By open(2), closed when the process executes another program. `action` is for the message.
+// Opens it by open(2); closed when the process executes another program. `action` is for the
+// message.
 Descriptor open_file(const std::filesystem::path& path, int flags, std::string_view action);
 
-// Whether the path is still that of the open file: another process may have renamed or removed it
-// before it was locked here.
+// Says whether the path is still that of the open file: another process may have renamed or removed
+// it before it was locked here.
 bool is_file_at(const Descriptor& file, const std::filesystem::path& path);
 
 struct Pipe {

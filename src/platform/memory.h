@@ -35,10 +35,10 @@ class MemoryBlock {
   Pages pages_;
 };
 
-// What a block of so many bytes takes.
+// The bytes that a block of so many takes.
 int64_t whole_pages(int64_t bytes);
 
-// Of this process, in bytes: the memory it holds itself now, in RAM or swapped out; what is
+// Memory of this process, in bytes: what it holds itself now, in RAM or swapped out; what is
 // resident now, and the most that ever was, which count the pages of the program and of mapped
 // files too; and these pages alone, which the system takes back when it needs them.
 int64_t private_bytes();

@@ -1,5 +1,5 @@
-// What this process is doing, for an observer: another thread, or another process that this thread
-// informs (comm/heartbeat.h). The main thread announces it in a few stores.
+// Tells an observer what this process is doing. The observer is another thread, or another process
+// that this thread informs (comm/heartbeat.h). The main thread announces it in a few stores.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Phase {
 void enter_step(int64_t step);
 void enter_phase(const char* name);
 void enter_wait(const char* name);  // a phase that waits for others
-// From any thread. It may mix parts of two consecutive phases.
+// May be called from any thread. It may mix parts of two consecutive phases.
 Phase current_phase();
 
 }  // namespace cloze::platform

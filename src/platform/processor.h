@@ -1,4 +1,4 @@
-// What the processor can do, as far as cloze chooses kernels by it.
+// Tells what the processor can do, as far as cloze chooses kernels by it.
 #pragma once
 
 #include <string>
@@ -6,20 +6,21 @@
 
 namespace cloze::platform {
 
-// Those present of: avx2, fma, avx512f, avx512bf16, amx-bf16. Empty on other architectures.
+// The features that are present, of avx2, fma, avx512f, avx512bf16, amx-bf16. Empty on other
+// architectures.
 std::vector<std::string> processor_features();
 
-// As its maker calls it, "AMD EPYC 9654 96-Core Processor"; "unknown processor" where Linux does
+// The maker's name of it, "AMD EPYC 9654 96-Core Processor"; "unknown processor" where Linux does
 // not say.
 std::string processor_name();
 
-// Whether AMX's tiles can be used for bf16. Linux gives their state to processes that ask for it,
-// which this does (Documentation/arch/x86/xstate.rst).
+// Says whether AMX's tiles can be used for bf16. Linux gives their state to processes that ask for
+// it, which this does (Documentation/arch/x86/xstate.rst).
 bool request_tiles();
 
-// Whether dot products of bf16 (AVX512-BF16) take longer than the multiply-adds of f32 that do the
-// same work. They do on Intel's cores from Sapphire Rapids on (known by AVX512-FP16), which have
-// tiles for bf16 that not every virtual machine shows: two cycles for what f32 does in one.
+// Says whether dot products of bf16 (AVX512-BF16) take longer than the multiply-adds of f32 that do
+// the same work. They do on Intel's cores from Sapphire Rapids on (known by AVX512-FP16), which
+// have tiles for bf16 that not every virtual machine shows: two cycles for what f32 does in one.
 bool has_slow_dot_products();
 
 }  // namespace cloze::platform

@@ -12,8 +12,8 @@ class Interruption : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// From then on exceeding a file-size limit (ulimit -f) makes write fail and does not kill the
-// process.
+// Ignores the signal: from then on exceeding a file-size limit (ulimit -f) makes write fail and
+// does not kill the process.
 void ignore_file_size_signal();
 // Long work also outlives the reader of its messages: on a closed pipe, write just fails.
 void install_stop_signals();

@@ -35,7 +35,7 @@ Addresses look_up(const std::string& host, int port) {
   return {found, ::freeaddrinfo};
 }
 
-// Not open, with errno, when that cannot be.
+// Returns one that is not open, with errno, when that cannot be.
 Descriptor listen_at(const addrinfo& address) {
   Descriptor socket(
       ::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, address.ai_protocol));

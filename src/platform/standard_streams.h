@@ -1,4 +1,4 @@
-// Where this process writes what it says, and the terminal at standard error.
+// Standard output and error of this process, and the terminal at the latter.
 #pragma once
 
 #include <cstdio>

@@ -20,7 +20,7 @@ void pause() {
 #endif
 }
 
-// Whether `done` came true in the time that a thread may spin.
+// Says whether `done` came true in the time that a thread may spin.
 template <class Done>
 bool spins_until(const Done& done) {
   constexpr int kTriesPerLook = 16;  // at the clock
@@ -33,7 +33,7 @@ bool spins_until(const Done& done) {
   return false;
 }
 
-// Whether this thread is at an item.
+// True while this thread is at an item.
 thread_local bool is_inside = false;
 
 // Helpers join a call through a gate with room for a few. When nothing is left to do, the caller

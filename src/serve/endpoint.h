@@ -1,5 +1,5 @@
-// What a model offers under one path: the fields of its requests, and the function that answers
-// them a batch at a time. The handler is called by one thread only.
+// An endpoint is what a model offers under one path: the fields of its requests, and the function
+// that answers them a batch at a time. The handler is called by one thread only.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ bool is_named(const std::pair<std::string, std::string>& field, std::string_view
   return text::lower_ascii(field.first) == text::lower_ascii(name);
 }
 
-// Of the status codes that the service uses. RFC 9110, section 15; 431: RFC 6585.
+// Reason phrases of the status codes that the service uses. RFC 9110, section 15; 431: RFC 6585.
 std::string_view reason_phrase(int status) {
   static const std::map<int, std::string_view> phrases = {
       {200, "OK"},

@@ -12,7 +12,7 @@
 
 namespace cloze::serve {
 
-// What is known before the body has come.
+// The part of a request that is known before the body has come.
 struct RequestHead {
   std::string method;
   std::string path;                      // without the query
@@ -36,7 +36,7 @@ struct Response {
   bool closes_connection = false;
 };
 
-// Whether it may be the name of a field: RFC 9110, section 5.6.2.
+// Says whether it may be the name of a field: RFC 9110, section 5.6.2.
 bool is_token(std::string_view name);
 
 Response json_response(const formats::Json& value);

@@ -22,7 +22,7 @@ using Stage = ConnectionWatch::Stage;
 // and says that it closes: an immediate close would reset the connection during a request.
 constexpr std::chrono::milliseconds kTimeOfKeptConnections{500};
 
-// How many connections above the limit are still told so.
+// The number of connections above the limit that are still told so.
 constexpr int64_t kConnectionsToRefuse = 64;
 
 // One request on its way, from its first line to the end of its reply.

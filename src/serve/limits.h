@@ -1,6 +1,6 @@
-// What one server takes on at most. Whoever exceeds a limit gets an error that names it, except for
-// connections: those beyond connections_per_address, and those that come when 64 more than
-// `connections` are open, are closed without a word.
+// Limits of a server. A request over one gets an error that names it, except for connections: those
+// beyond connections_per_address, and those that come when 64 more than `connections` are open, are
+// closed without a word.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What a server has done: counts for GET /metrics, and a line for its log. Thread-safe.
+// Counts what a server has done: numbers for GET /metrics, and a line for its log. Thread-safe.
 #pragma once
 
 #include <cstdint>

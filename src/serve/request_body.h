@@ -14,7 +14,8 @@ namespace cloze::serve {
 struct RequestBody {
   std::vector<Input> inputs;  // those that can be asked
   bool is_list = false;       // an answer to a list is a list
-  // Of a list, by place: what is wrong with that input; "" when it is the next of `inputs`.
+  // The errors of a list, by place: what is wrong with that input; "" when it is the next of
+  // `inputs`.
   std::vector<std::string> errors = {};
 };
 

@@ -1,4 +1,4 @@
-// What the server answers, whatever carries the requests:
+// Answers requests, whatever carries them:
 //
 //   GET  /         the page with the form         GET /health   {"status": "ok"}
 //   GET  /metrics  counts, for Prometheus         GET /model    the model and the limits
@@ -43,9 +43,9 @@ class Service {
 
   // Checks a request before its body has come. Nothing: read the body, and go on with handle().
   std::optional<Response> refusal(const RequestHead& head) const;
-  // Whether the body of a refused request is read and dropped before the reply. A client that sends
-  // all of a body before it reads anything would otherwise see a closed connection, and not why;
-  // one that says "Expect: 100-continue" reads first.
+  // Says whether the body of a refused request is read and dropped before the reply. A client that
+  // sends all of a body before it reads anything would otherwise see a closed connection, and not
+  // why; one that says "Expect: 100-continue" reads first.
   bool drops_body(const RequestHead& head) const;
   // Calls `done` once: at once, or from another thread when the model has answered.
   void handle(const RequestHead& head, std::string_view body, Done done);
@@ -56,7 +56,7 @@ class Service {
   Metrics& metrics() { return metrics_; }
   // The path when there is something under it, else "other": what the metrics call it.
   std::string known_path(std::string_view path) const;
-  // How many connections there are, for the metrics.
+  // Sets the function that counts connections, for the metrics.
   void set_connection_count(std::function<int64_t()> count) {
     count_connections_ = std::move(count);
   }

@@ -1,4 +1,5 @@
-// What a classifier says of samples: a row of logits for each, in the order of the samples.
+// Computes what a classifier says of samples: a row of logits for each, in the order of the
+// samples.
 #pragma once
 
 #include <span>
@@ -9,8 +10,8 @@
 
 namespace cloze::tasks {
 
-// Of a model with the head of sequence classification (a single class: a score). DataError when
-// they are not finite.
+// The logits of a model with the head of sequence classification (a single class: a score).
+// DataError when they are not finite.
 std::vector<std::vector<float>> class_logits(inference::InferenceClient& client,
                                              std::span<const data::Sample> samples);
 

@@ -26,7 +26,7 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// Of at least two values.
+// The standard deviation of at least two values.
 double deviation_of(const std::vector<double>& values) {
   const double mean = mean_of(values);
   double squares = 0.0;

@@ -19,7 +19,7 @@
 
 namespace cloze::tasks {
 
-// What the runs of several seeds scored: each, their mean, their standard deviation (n - 1), and
+// The scores of the runs of several seeds: each, their mean, their standard deviation (n - 1), and
 // the best.
 using Scores = std::map<std::string, double>;  // "MRPC accuracy" → percent
 

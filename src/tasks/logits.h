@@ -1,4 +1,4 @@
-// What a model gives for each class, token or word.
+// Logits are what a model gives for each class, token or word.
 #pragma once
 
 #include <algorithm>

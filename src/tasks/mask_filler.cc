@@ -28,7 +28,7 @@ SpecialToken first_special_token(std::string_view text) {
   return first;
 }
 
-// What is between the special tokens of a text.
+// The parts of a text between its special tokens.
 std::vector<std::string_view> plain_parts(std::string_view text) {
   std::vector<std::string_view> parts;
   while (true) {

@@ -34,7 +34,7 @@ struct FilledTexts {
   std::vector<UnknownTokens> unknown;  // of each text
 };
 
-// How many [MASK] a text has.
+// Counts the [MASK] of a text.
 int64_t count_blanks(std::string_view text);
 
 class MaskFiller {

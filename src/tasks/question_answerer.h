@@ -52,8 +52,8 @@ class QuestionAnswerer {
   // `num_threads` run a batch together; 0: all processors.
   QuestionAnswerer(std::shared_ptr<const inference::PackedModel> model, int num_threads);
 
-  // For each question at most its top_k answers. They do not depend on which other questions are
-  // asked with it, rounding aside.
+  // Answers each question with at most its top_k answers. They do not depend on which other
+  // questions are asked with it, rounding aside.
   std::vector<Answers> answer(std::span<const QuestionAndContext> questions,
                               const AnswerOptions& options);
 

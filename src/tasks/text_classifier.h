@@ -20,7 +20,7 @@ struct TextAndPair {
   std::string pair;  // empty: a single text
 };
 
-// Of one class; of a model that predicts a number, that number is the value.
+// The probability of one class; of a model that predicts a number, that number is the value.
 struct ClassProbability {
   std::string label;
   double value = 0.0;

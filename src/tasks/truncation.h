@@ -1,4 +1,4 @@
-// How much of a text that is too long a model saw: its first tokens.
+// Tells how much of a text that is too long a model saw: its first tokens.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct Truncation {
   bool is_cut() const { return kept < tokens; }
 };
 
-// In the reply to an input that was cut: {..., "truncated": {"tokens": 600, "kept": 509}}.
+// Adds to the reply to an input that was cut: {..., "truncated": {"tokens": 600, "kept": 509}}.
 inline void add_truncation(formats::Json& reply, const Truncation& truncation) {
   if (!truncation.is_cut()) return;
   reply["truncated"] = {{"tokens", truncation.tokens}, {"kept", truncation.kept}};

@@ -27,7 +27,7 @@ struct UnknownTokens {
   bool is_more_than_a_trace() const;  // 0.5 % of the tokens
 };
 
-// In the reply to an input of which more than a trace is unknown:
+// Adds to the reply to an input of which more than a trace is unknown:
 // {..., "unknown": {"tokens": 6, "count": 2, "most_often": ["北", "京"]}}: 2 of 6 tokens.
 void add_unknown(formats::Json& reply, const UnknownTokens& unknown);
 

@@ -11,7 +11,7 @@ constexpr bool is_ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '\
 constexpr bool is_ascii_upper(char c) { return c >= 'A' && c <= 'Z'; }
 constexpr bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Without the ASCII white space around it.
+// The text without the ASCII white space around it.
 inline std::string_view trim_ascii(std::string_view text) {
   while (!text.empty() && is_ascii_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_ascii_space(text.back())) text.remove_suffix(1);

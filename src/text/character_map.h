@@ -1,4 +1,4 @@
-// What each code point becomes when text is cut into words, for one choice of options.
+// Maps each code point to what it becomes when text is cut into words, for one choice of options.
 //
 // Most code points need one table look-up: they stay, vanish, end a word, or become a fixed string.
 // The few whose effect depends on their neighbours (marks that are sorted, the capital sigma) are
@@ -63,7 +63,7 @@ class CharacterMap {
   // Appends what the code point stands for. A capital sigma is taken as not final.
   void expand(char32_t code_point, std::vector<NormalizedUnit>& units) const;
 
-  // Whether the capital sigma at byte `position` of the text becomes a final one, as Python's
+  // Says whether the capital sigma at byte `position` of the text becomes a final one, as Python's
   // str.lower() has it: a letter comes before it in the word, and none after it.
   bool is_final_sigma(std::string_view text, size_t position) const;
 
@@ -82,7 +82,7 @@ class CharacterMap {
   }
   std::u32string lowered(char32_t code_point) const;
   std::u32string decomposed(char32_t code_point) const;
-  // Of a code point that has become `lowered`.
+  // The unit of a code point that has become `lowered`.
   NormalizedUnit make_unit(char32_t code_point, char32_t lowered, bool is_first) const;
   uint32_t make_entry(char32_t code_point, std::vector<NormalizedUnit>& units);
   uint32_t store_mapping(CharacterKind kind, const std::vector<NormalizedUnit>& units);

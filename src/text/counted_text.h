@@ -13,7 +13,7 @@ struct CountedText {
   int64_t count = 0;
 };
 
-// At most so many, the most frequent first; of equal ones, the first of the map.
+// Returns at most so many, the most frequent first; of equal ones, the first of the map.
 std::vector<CountedText> most_frequent(const std::map<std::string, int64_t>& counts, size_t most);
 
 }  // namespace cloze::text

@@ -32,7 +32,7 @@ class CutCount {
   int64_t unknown() const { return unknown_; }
   double unknown_share() const;
   double stripped_share() const;  // of the characters
-  // Of the tokens, those that are single letters of longer words (letter_count.h).
+  // The share of tokens that are single letters of longer words (letter_count.h).
   double single_letter_share() const { return letters_.share(); }
   // The most frequent first.
   std::vector<CountedText> causes(size_t most) const { return most_frequent(causes_, most); }

@@ -16,7 +16,7 @@ struct Entity {
   char32_t code_point;
 };
 
-// By name, in ASCII order.
+// Entities by name, in ASCII order.
 constexpr Entity kEntities[] = {
     {"Aacute", 0xC1},  {"Agrave", 0xC0},   {"Aring", 0xC5},   {"Auml", 0xC4},    {"Ccedil", 0xC7},
     {"Delta", 0x394},  {"Eacute", 0xC9},   {"Gamma", 0x393},  {"Omega", 0x3A9},  {"Ouml", 0xD6},

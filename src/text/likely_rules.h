@@ -14,7 +14,7 @@
 
 namespace cloze::text {
 
-// Whether these rules normalise every token as rules without lower-casing and stripping do.
+// Says whether these rules normalise every token as rules without lower-casing and stripping do.
 bool is_unchanged_by(const Vocabulary& vocabulary, TokenizerOptions rules);
 
 // strip_accents is set where it does not follow lower_case.

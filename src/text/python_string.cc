@@ -9,7 +9,7 @@
 namespace cloze::text {
 namespace {
 
-// Whether the nearest code point from `at` in the direction that is not ignorable is cased.
+// Says whether the nearest code point from `at` in the direction that is not ignorable is cased.
 bool next_is_cased(const std::u32string& text, size_t at, int direction) {
   const UnicodeTables& tables = google_unicode_tables();
   for (size_t i = at + direction; i < text.size(); i += direction) {  // past 0 is past the end

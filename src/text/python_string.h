@@ -1,5 +1,5 @@
-// What Python 3.11's str does to a text (Unicode 14.0.0), for programs whose official results are
-// made in Python. Texts are valid UTF-8.
+// Does what Python 3.11's str does to a text (Unicode 14.0.0), for programs whose official results
+// are made in Python. Texts are valid UTF-8.
 #pragma once
 
 #include <string>

@@ -42,7 +42,7 @@ size_t skip_openers(std::string_view text, size_t at) {
   return at;
 }
 
-// Whether text[at - 1] is the apostrophe of "don't", with letters on both sides.
+// Says whether text[at - 1] is the apostrophe of "don't", with letters on both sides.
 bool is_inner_apostrophe(std::string_view text, size_t at, size_t end) {
   constexpr std::string_view kCurly = "\u2019";
   const bool is_straight = text[at - 1] == '\'';

@@ -54,9 +54,9 @@ bool is_word_character(char32_t c);
 // "Goethe-Str.".
 std::string_view word_before(std::string_view text, size_t end);
 
-// Whether a sentence may begin at text[at]: with " ' ( or [, whatever follows it; else, after any
-// opening marks and dashes, with a digit, $, #, a capital, or a character outside ASCII that is no
-// small letter.
+// Says whether a sentence may begin at text[at]: with " ' ( or [, whatever follows it; else, after
+// any opening marks and dashes, with a digit, $, #, a capital, or a character outside ASCII that is
+// no small letter.
 bool can_begin_sentence(std::string_view text, size_t at);
 
 // The word at text[at], after opening marks; empty where none is.

@@ -11,9 +11,9 @@
 namespace cloze::text {
 namespace {
 
-// In small letters, without the last full stop. None of them is a common word that could end a
-// sentence in another of these languages, as mind. (mindestens) would be in English, and sig.
-// (siguiente) in Danish and Swedish.
+// Abbreviations in small letters, without the last full stop. None of them is a common word that
+// could end a sentence in another of these languages, as mind. (mindestens) would be in English,
+// and sig. (siguiente) in Danish and Swedish.
 constexpr auto kAbbreviations = std::to_array<std::string_view>(
     {// English
      "a.k.a", "al", "approx", "assoc", "aug", "ave", "b", "bros", "c", "ca", "co", "corp", "dec",
@@ -81,12 +81,13 @@ bool has_inner_stop(std::string_view word) {
   return stop != std::string_view::npos && !word.ends_with('.') && !is_ascii_digit(word.back());
 }
 
-// Where a part of a text ends in it.
+// The place in a text where a part of it ends.
 size_t end_of(std::string_view text, std::string_view part) {
   return static_cast<size_t>(part.data() + part.size() - text.data());
 }
 
-// What next_stop() looks at: the first bytes of stops, and the second ones of those outside ASCII.
+// The bytes that next_stop() looks for: the first bytes of stops, and the second ones of those
+// outside ASCII.
 struct StopBytes {
   std::array<bool, 256> first{};
   std::array<bool, 256> second{};
@@ -219,8 +220,8 @@ class SentenceSplitter::Reader {
            std::string_view(",;:)").find(paragraph_[end]) != std::string_view::npos;
   }
 
-  // Whether a straight quote with white space on both sides closes a quotation: before marks that
-  // go on, or where the sentence opened one.
+  // Says whether a straight quote with white space on both sides closes a quotation: before marks
+  // that go on, or where the sentence opened one.
   bool closes_quotation(size_t quote) {
     const size_t next = skip(paragraph_, quote + 1, space_length);
     if (next == paragraph_.size()) return true;
@@ -230,7 +231,7 @@ class SentenceSplitter::Reader {
     return quote_is_open_;
   }
 
-  // Whether the open sentence has a letter before `end`. Each byte is looked at once.
+  // Says whether the open sentence has a letter before `end`. Each byte is looked at once.
   bool has_letter(size_t end) {
     while (searched_ < end && !is_letter_byte(paragraph_[searched_])) ++searched_;
     return searched_ < end;
@@ -263,7 +264,8 @@ std::vector<std::string_view> SentenceSplitter::split(std::string_view paragraph
   return Reader(*this, paragraph).sentences();
 }
 
-// Whether the sentence ends at the stop, paragraph[next] being what comes after it and white space.
+// Says whether the sentence ends at the stop, paragraph[next] being what comes after it and white
+// space.
 bool SentenceSplitter::ends_sentence(std::string_view paragraph, const Stop& stop,
                                      size_t next) const {
   const std::string_view marks = paragraph.substr(stop.begin, stop.end - stop.begin);
@@ -279,7 +281,7 @@ bool SentenceSplitter::ends_sentence(std::string_view paragraph, const Stop& sto
   return !(is_lone && stop_belongs_to_word(word_before(paragraph, stop.begin), paragraph, next));
 }
 
-// Whether the lone full stop after `word` belongs to the word and ends nothing.
+// Says whether the lone full stop after `word` belongs to the word and ends nothing.
 bool SentenceSplitter::stop_belongs_to_word(std::string_view word, std::string_view paragraph,
                                             size_t next) const {
   if (word.empty()) return false;

@@ -1,5 +1,5 @@
-// What a text has shown about its full stops: which words bear one, and which words begin its
-// sentences. stop_habit_learner.h learns it; sentence_splitter.h uses it; token stores keep it.
+// Records what a text has shown about its full stops: which words bear one, and which words begin
+// its sentences. stop_habit_learner.h learns it; sentence_splitter.h uses it; token stores keep it.
 #pragma once
 
 #include <cstddef>

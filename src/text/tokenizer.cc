@@ -37,7 +37,7 @@ TokenCount Tokenizer::count(std::string_view text) const {
           .rowless = std::ranges::count_if(ids, [&](int32_t id) { return id >= rows_; })};
 }
 
-// As the vocabulary has them, whether the model has a row for them or not.
+// Appends ids as the vocabulary has them, whether the model has a row for them or not.
 uint64_t Tokenizer::append_stored_ids(std::string_view text, std::vector<int32_t>& ids) const {
   const int32_t unknown = vocabulary_.unknown_id();
   return basic_tokenizer_.split<false>(text, [&](const Word& word) {

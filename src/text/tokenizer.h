@@ -32,7 +32,7 @@ struct Encoding {
   uint64_t num_invalid = 0;     // invalid UTF-8 sequences, left out
 };
 
-// How many tokens a text has, and how many of them have no row in the model.
+// The number of tokens of a text, and of those without a row in the model.
 struct TokenCount {
   int64_t tokens = 0;
   int64_t rowless = 0;

@@ -1,5 +1,5 @@
-// What a tokenizer does to text before it looks for pieces: the settings of a BERT tokenizer, under
-// the names of tokenizer_config.json.
+// Options of what a tokenizer does to text before it looks for pieces: the settings of a BERT
+// tokenizer, under the names of tokenizer_config.json.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,8 @@ struct UnicodeTables {
   std::span<const CodePointRange> not_decomposed;  // exceptions to `decompositions`
   std::span<const LowerCaseRange> lower_case;
   std::span<const LowerCaseRange> more_lower_case;  // in addition to `lower_case`
-  // What Python's str.lower() looks at around a capital sigma; empty: no final sigma rule.
+  // The characters that Python's str.lower() looks at around a capital sigma; empty: no final sigma
+  // rule.
   std::span<const CodePointRange> cased;
   std::span<const CodePointRange> ignorable;
   std::span<const CodePointRange> alphanumeric;  // Python's str.isalnum(); google only

@@ -61,7 +61,7 @@ class Vocabulary {
   int32_t pad_id_, unknown_id_, cls_id_, sep_id_, mask_id_;
 };
 
-// Where a vocabulary meets a model. The model's table of word embeddings has rows for the ids below
+// A vocabulary meets a model here. The model's table of word embeddings has rows for the ids below
 // its vocab_size. The published pair of Graphcore's programs has 30,522 tokens and 30,400 rows: a
 // token whose id has no row is read as [UNK]. Rows without a token are fine.
 

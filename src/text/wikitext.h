@@ -18,7 +18,7 @@
 
 namespace cloze::text {
 
-// What was dropped.
+// Counts of what was dropped.
 struct WikitextCounts {
   int64_t comments = 0;
   int64_t templates = 0;

@@ -100,7 +100,7 @@ std::string measure_of(const std::vector<std::string_view>& arguments) {
   return is_compound ? text + fmt::format(" {} {}", second, unit) : text;
 }
 
-// What a template stands for in prose; nothing for almost all of them.
+// The prose that a template stands for; nothing for almost all of them.
 std::string expanded_template(std::string_view content) {
   const auto arguments = numbered_arguments(content);
   const std::string name = lower_ascii(arguments[0]);
@@ -255,7 +255,7 @@ class MarkupRemover {
     return true;
   }
 
-  // To after </name>, or nowhere when it never comes.
+  // Goes to after </name>, or nowhere when it never comes.
   void skip_element(const std::string& name) {
     if (unclosed_.contains(name)) return;
     for (size_t begin = source_.find("</", at_); begin != kNone;

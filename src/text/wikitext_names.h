@@ -1,4 +1,4 @@
-// What a wiki calls the things in its pages that are not prose: the namespaces of files and
+// Names that a wiki has for the things in its pages that are not prose: the namespaces of files and
 // categories, and the sections that only list (References, See also, External links ...).
 //
 // English names count everywhere. A language adds its own, where it is one of

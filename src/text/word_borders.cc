@@ -34,7 +34,7 @@ bool is_digit(char32_t c) { return c >= U'0' && c <= U'9'; }
 
 bool joins_digits(char32_t c) { return c == U'.' || c == U','; }
 
-// Whether it makes up words with others.
+// Says whether it makes up words with others.
 bool is_of_words(const DecodedCodePoint& c) {
   const UnicodeTables& tables = google_unicode_tables();
   if (!c.is_valid) return false;

@@ -1,5 +1,5 @@
-// Where words begin and end in a text as it stands, for a part of it that should not begin or end
-// inside one. Words are those of the basic tokenizer (letters, marks and digits in a row), and
+// Finds where words begin and end in a text as it stands, for a part of it that should not begin or
+// end inside one. Words are those of the basic tokenizer (letters, marks and digits in a row), and
 // numbers are whole: "1,000", "3.5".
 //
 // Where a script does not set off its words by spaces (Thai, Lao, Khmer, Burmese, Javanese, Balinese,

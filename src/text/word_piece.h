@@ -58,7 +58,7 @@ class WordPiece {
     uint32_t base = 0;
     uint32_t parent = kNoNode;
   };
-  // Where to go on when no child fits: pieces [pops_begin, pops_end) of pops_ are settled.
+  // The place to go on when no child fits: pieces [pops_begin, pops_end) of pops_ are settled.
   struct Failure {
     uint32_t target = kNoNode;  // kNoNode: the word has no pieces
     uint32_t pops_begin = 0, pops_end = 0;

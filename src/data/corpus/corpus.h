@@ -38,8 +38,8 @@ class Corpus {
   }
 };
 
-// Where the sentences of a corpus go as they are read. Sentences without tokens and documents
-// without sentences leave no trace.
+// Takes the sentences of a corpus as they are read. Sentences without tokens and documents without
+// sentences leave no trace.
 class CorpusSink {
  public:
   virtual ~CorpusSink() = default;

@@ -62,7 +62,7 @@ std::string CorpusReader::text_digest() const {
   formats::Xxh3Digest digest;
   for (const TextSource& source : sources_) {
     digest.update(fmt::format("{}\n", source.text().size()));
-    // What was found out may be something else to another version.
+    // Another version may recognise another form.
     if (options_.form.format == TextFormat::kAuto) digest.update(text_format_name(source.format()));
   }
   for (const Block& block : blocks_) {

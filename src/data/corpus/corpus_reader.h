@@ -32,7 +32,7 @@ struct CorpusOptions {
 
 class CorpusReader {
  public:
-  // How much of the text was read.
+  // The part of the text that was read.
   struct Position {
     int64_t block = 0;
     int64_t invalid_utf8 = 0;  // sequences left out

@@ -17,7 +17,7 @@
 namespace cloze::data {
 namespace {
 
-// In the order of the enumeration.
+// Names in the order of the enumeration.
 constexpr std::array<std::pair<TextFormat, std::string_view>, 7> kFormatNames = {
     {{TextFormat::kSentences, "sentences"},
      {TextFormat::kParagraphs, "paragraphs"},
@@ -91,8 +91,7 @@ void visit_json_lines(std::string_view text, const TextForm& form,
   }
 }
 
-// Where the block that begins at `begin` may end: after a line, and a paragraph if it is not too
-// long.
+// The end of the block that begins at `begin`: after a line, and a paragraph if it is not too long.
 size_t block_end(std::string_view text, size_t begin, size_t bytes, TextFormat format) {
   if (text.size() - begin <= bytes) return text.size();
   const size_t found = text.find('\n', begin + bytes);

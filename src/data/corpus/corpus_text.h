@@ -37,7 +37,7 @@ enum class TextFormat {
   kAuto
 };
 
-// How a text is read.
+// The way to read a text.
 struct TextForm {
   TextFormat format = TextFormat::kSentences;
   std::string json_key = "text";  // of jsonl: the member that holds the document
@@ -87,7 +87,7 @@ class SentenceReader {
   text::SentenceSplitter splitter_;
 };
 
-// Whether a text of this form is split into sentences here.
+// Says whether a text of this form is split into sentences here.
 inline bool is_split(TextFormat format) { return format != TextFormat::kSentences; }
 
 // Cuts a text into pieces of about `bytes` that can be visited one after the other, or at once by
@@ -96,8 +96,8 @@ inline bool is_split(TextFormat format) { return format != TextFormat::kSentence
 std::vector<std::string_view> split_into_blocks(std::string_view text, size_t bytes,
                                                 TextFormat format);
 
-// Where a document may begin after `from`: after the lines that end one, or at any line of jsonl.
-// The text's size when none does.
+// The place after `from` where a document may begin: after the lines that end one, or at any line
+// of jsonl. The text's size when none does.
 size_t next_document(std::string_view text, size_t from, TextFormat format);
 
 // The last place before `end`, and after `begin`, where a paragraph begins; else where a line does;
@@ -106,7 +106,7 @@ size_t last_paragraph(std::string_view text, size_t begin, size_t end, TextForma
 
 bool is_blank(std::string_view line);
 
-// Whether the text is that of Wikipedia, to be made into paragraphs first.
+// Says whether the text is that of Wikipedia, to be made into paragraphs first.
 inline bool is_wikipedia(TextFormat format) {
   return format == TextFormat::kWikiExtractor || format == TextFormat::kWikipedia;
 }

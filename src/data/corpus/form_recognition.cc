@@ -21,12 +21,12 @@ constexpr int64_t kEnoughInnerLines = 4;
 constexpr int64_t kEnoughLines = 40;     // to tell other forms where lines look wrapped
 constexpr double kShareOfSeveral = 0.2;  // of the lines of text that holds paragraphs
 constexpr double kShareOfLone = 0.75;    // of those lines, where blank lines part paragraphs
-// Of wrapped text:
+// The limits by which wrapped text is told:
 constexpr double kShareOfInnerLines = 0.2;
 constexpr double kShareOfFullLines = 0.75;
 constexpr double kMostEndedLines = 0.5;
 constexpr double kFewestEndsInside = 0.05;  // a line: even the longest sentences end
-// Those who wrap by hand, or count accents, leave some room.
+// People who wrap by hand, or count accents, leave some room.
 constexpr double kFullLine = 0.85;
 constexpr size_t kOneLongerLineIn = 20;
 
@@ -34,7 +34,7 @@ double share(int64_t part, int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// In columns: a character of Chinese or Japanese takes two.
+// The width in columns: a character of Chinese or Japanese takes two.
 size_t width_of(std::string_view line) {
   size_t width = 0;
   for (size_t at = 0; at < line.size(); at += text::decode_utf8(line, at).bytes) {
@@ -43,7 +43,7 @@ size_t width_of(std::string_view line) {
   return width;
 }
 
-// Of what would have to fit into the line before.
+// The first word would have to fit into the line before.
 size_t width_of_first_word(std::string_view line) {
   constexpr size_t kLongestWord = 16;
   if (text::is_unspaced(line, 0)) return 2;
@@ -51,7 +51,7 @@ size_t width_of_first_word(std::string_view line) {
   return std::min(kLongestWord, width_of(line.substr(0, line.find(' '))));
 }
 
-// Whether a stop ends the line, whatever closes after it.
+// Says whether a stop ends the line, whatever closes after it.
 bool has_stop_at_end(std::string_view line) {
   while (!line.empty()) {
     const size_t last = line.size() - text::decode_utf8_before(line, line.size()).bytes;
@@ -129,7 +129,7 @@ Recognition recognition_of(const std::vector<std::string_view>& texts, int threa
 
 }  // namespace
 
-// Of lines, in columns.
+// Widths of lines, in columns.
 struct LineEvidence::Widths {
   std::vector<size_t> lines;
   std::vector<size_t> reaches;  // of lines with the first word of the next one

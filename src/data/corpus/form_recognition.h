@@ -30,7 +30,7 @@ class LineEvidence {
   explicit LineEvidence(std::string_view text);
 
   LineEvidence& operator+=(const LineEvidence& other);
-  // Nothing when the lines are too few to tell.
+  // Returns nothing when the lines are too few to tell.
   std::optional<TextFormat> form() const;
 
  private:

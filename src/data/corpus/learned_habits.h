@@ -1,6 +1,6 @@
-// What the beginning of a corpus shows about its full stops (text/stop_habits.h): its first 8 MiB,
-// in the order of its files, so that it does not depend on threads, on interruptions, or on text
-// that is added at the end.
+// Learns from the beginning of a corpus how it uses full stops (text/stop_habits.h): from its first
+// 8 MiB, in the order of its files, so that it does not depend on threads, on interruptions, or on
+// text that is added at the end.
 #pragma once
 
 #include <cstdint>

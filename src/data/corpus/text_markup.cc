@@ -26,7 +26,7 @@ std::string_view without_leading_space(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
 }
 
-// Whether the text begins with these characters, whatever white space lies between them.
+// Says whether the text begins with these characters, whatever white space lies between them.
 bool begins_with_tokens(std::string_view beginning, std::string_view tokens) {
   for (const char token : tokens) {
     beginning = without_leading_space(beginning);
@@ -52,7 +52,7 @@ std::optional<ShownForm> shown_form(std::string_view text) {
   return std::nullopt;
 }
 
-// Without declarations, comments and white space before the first element.
+// The text from its first element on, without the declarations, comments and white space before it.
 std::string_view first_element(std::string_view beginning) {
   while (beginning.starts_with("<?") || beginning.starts_with("<!--")) {
     const std::string_view end = beginning.starts_with("<?") ? "?>" : "-->";

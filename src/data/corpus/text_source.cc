@@ -210,7 +210,7 @@ std::vector<TextFormat> shown_formats(const std::vector<OpenedFile>& files,
   return formats;
 }
 
-// What becomes of the options that only JSON Lines have.
+// Notes what becomes of the options that only JSON Lines have.
 void tell_of_json_lines(const std::vector<TextSource>& sources, const TextSourceOptions& options,
                         const CreationProgress& progress) {
   const auto is_json = [](const TextSource& one) { return one.format() == TextFormat::kJsonLines; };

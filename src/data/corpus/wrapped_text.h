@@ -20,11 +20,11 @@ inline constexpr int kBlankLinesBetweenDocuments = 3;
 void visit_wrapped(std::string_view text, const std::function<void(std::string_view)>& paragraph,
                    const std::function<void()>& document_end);
 
-// Where the line after the next run of at least `blank_lines` blank lines begins, from the
-// beginning of a line on. The text's size when none does.
+// The beginning of the line after the next run of at least `blank_lines` blank lines; `from` begins
+// a line. The text's size when none does.
 size_t after_blank_lines(std::string_view text, size_t from, int blank_lines);
 
-// Whether text[at] is a character of a script that is written without spaces between words.
+// Says whether text[at] is a character of a script that is written without spaces between words.
 bool is_of_unspaced_script(std::string_view text, size_t at);
 
 }  // namespace cloze::data

@@ -1,4 +1,4 @@
-// What records are to be made, and how.
+// Options that say what records are to be made, and how.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +33,11 @@ void check_record_options(const RecordOptions& options);
 
 MaskingOptions masking_of(const RecordOptions& options);
 
-// How the text is to be read for these records.
+// The way to read the text for these records.
 CorpusOptions corpus_options_of(const RecordOptions& options);
 
-// What decides the records of a text, under the names of the options of `cloze data records`.
+// Everything that decides the records of a text, under the names of the options of `cloze data
+// records`.
 formats::Json record_identity(const RecordOptions& options, const text::Tokenizer& tokenizer);
 
 }  // namespace cloze::data

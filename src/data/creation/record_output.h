@@ -20,7 +20,7 @@ struct EncodedRecord {
   int64_t predictions = 0;
 };
 
-// What the journal keeps.
+// The journal keeps this.
 struct RecordState {
   CorpusReader::Position position;
   bool text_is_read = false;
@@ -46,7 +46,7 @@ class RecordOutput {
   platform::PartialFile& records() { return output_.scratch(3); }
   platform::PartialFile& places() { return output_.scratch(4); }
 
-  // As many as were asked for are written.
+  // True when as many records as were asked for are written.
   bool is_full() const;
   void append(const EncodedRecord& record);
 

@@ -18,13 +18,13 @@
 
 namespace cloze::data {
 
-// What masking knows of a vocabulary.
+// The ids of a vocabulary that masking needs.
 struct VocabularyIds {
   int32_t cls = 0;
   int32_t sep = 0;
   int32_t mask = 0;
   int32_t size = 0;
-  // By id: 1 for a piece that goes on with the word before it. Only looked at with whole_words.
+  // Has 1 by id for a piece that goes on with the word before it. Only whole_words looks at it.
   std::vector<uint8_t> continues_word;
 };
 VocabularyIds vocabulary_ids(const text::Vocabulary& vocabulary);
@@ -36,7 +36,7 @@ struct MaskingOptions {
   bool whole_words = false;
 };
 
-// How many of `length` tokens are masked.
+// The number of `length` tokens that are masked.
 int64_t predictions_for(int64_t length, const MaskingOptions& options);
 
 // The most tokens, len <= S, for which M reserved slots and the len - n tokens that are not masked

@@ -15,7 +15,7 @@ class RandomSource {
   virtual double uniform() = 0;                // in [0, 1)
   virtual uint32_t below(uint32_t bound) = 0;  // in [0, bound); bound > 0
 
-  // In [low, high], both included.
+  // Draws from [low, high], both included.
   int64_t between(int64_t low, int64_t high) {
     return low + below(static_cast<uint32_t>(high - low + 1));
   }

@@ -31,7 +31,7 @@ struct TextWindow {
   int64_t size() const { return end - begin; }
 };
 
-// What a stream of random numbers is for: part of its name, besides the seed, the epoch and a
+// The purpose of a stream of random numbers, part of its name besides the seed, the epoch and a
 // window's number.
 enum class DrawPurpose : uint64_t { kSample, kCut, kPair, kEpoch };
 PhiloxSource draw_source(uint64_t seed, DrawPurpose purpose, int64_t epoch, int64_t number);
@@ -44,14 +44,14 @@ class TextWindows {
   int64_t size() const { return window_ends_.back(); }  // windows in an epoch
   TextWindow window(int64_t index, int64_t epoch) const;
 
-  // Where the window can be cut in two, counted from its beginning, ascending: at the sentences
-  // that begin inside it; at any token when none does. Empty for a window of one token.
+  // Places where the window can be cut in two, counted from its beginning, ascending: at the
+  // sentences that begin inside it; at any token when none does. Empty for a window of one token.
   std::vector<int64_t> borders(const TextWindow& window) const;
   // The tokens before a cut at this share of the window, or those after it. The cut is at the last
   // sentence that begins before there, if one does. Both have two tokens at least; a window of
   // fewer than four stays whole.
   TextWindow shortened(const TextWindow& window, double share, bool keeps_front) const;
-  // Whether a sentence begins inside the window, its first token apart.
+  // Says whether a sentence begins inside the window, its first token apart.
   bool holds_sentence_border(const TextWindow& window) const;
 
  private:

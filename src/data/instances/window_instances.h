@@ -61,7 +61,7 @@ class WindowInstances {
   int64_t partner(int64_t index, int64_t epoch) const;
   Parts parts(int64_t index, int64_t epoch, RandomSource& random) const;
   Parts consecutive(const TextWindow& window, RandomSource& random) const;
-  // What the first of two windows becomes, then what the second becomes.
+  // Exchanges parts of two windows: what the first becomes, then what the second becomes.
   std::optional<std::array<Parts, 2>> exchanged(const TextWindow& x, const TextWindow& y,
                                                 RandomSource& random) const;
   Ids ids_of(const TextWindow& window) const;

@@ -31,7 +31,7 @@ bool take_number(std::string_view& text, int64_t low, int64_t high, int64_t& num
   return true;
 }
 
-// Of the picture, all in user units.
+// Sizes of the picture, all in user units.
 constexpr double kWidth = 720;
 constexpr double kHeight = 320;
 constexpr double kLeft = 70;

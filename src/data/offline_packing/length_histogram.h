@@ -1,4 +1,4 @@
-// How many sequences there are of each length: all that packing needs to know of a data set.
+// The number of sequences of each length: all that packing needs to know of a data set.
 #pragma once
 
 #include <cstdint>

@@ -94,8 +94,8 @@ class LeastSquaresPacker {
     return packs;
   }
 
-  // Where everything rounds to 0: one more of the strategies that hold the most tokens of what is
-  // left, half as many as there are sequences.
+  // Serves where everything rounds to 0: one more of the strategies that hold the most tokens of
+  // what is left, half as many as there are sequences.
   std::vector<int64_t> most_wanted(const std::vector<int64_t>& left) const {
     std::vector<double> gain(columns_.size());
     for (size_t j = 0; j < columns_.size(); ++j) {

@@ -23,7 +23,7 @@ constexpr int64_t kPacksOfFile = 50'000;
 constexpr int64_t kNothing = -1;  // padding
 constexpr std::string_view kPackPrefix = "strategy_";
 
-// By length, the samples that have it, and what fills slots that no sample does, shuffled.
+// Holds by length the samples that have it, and what fills slots that no sample does, shuffled.
 using Bins = std::vector<std::vector<int64_t>>;
 
 Bins bins_of(const Dataset& dataset, const HistogramPacking& packing, uint64_t seed) {

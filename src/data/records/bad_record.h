@@ -1,4 +1,4 @@
-// How the decoders of records refuse one. A record has some twenty ways to be wrong: a Refusal is
+// Lets the decoders of records refuse one. A record has some twenty ways to be wrong: a Refusal is
 // thrown where one is seen and becomes the ParseError of the decoder that was called.
 #pragma once
 
@@ -22,7 +22,7 @@ inline int64_t id_bound(int64_t vocabulary_size) {
   return vocabulary_size > 0 ? vocabulary_size : int64_t{1} << 31;
 }
 
-// What `decode` returns, or why it refused.
+// Returns what `decode` returns, or why it refused.
 template <typename Decode>
 auto decoded(Decode&& decode) -> Result<decltype(decode())> {
   try {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kRecordsPerRound = 8192;
 
-// What became of one record.
+// The outcome of one record.
 struct Converted {
   std::vector<std::string> records;
   int64_t shortened = 0;

@@ -35,10 +35,11 @@ class RecordDataset final : public Dataset {
 
   int64_t size() const override;
   Sample sample(int64_t index, int64_t epoch) const override;
-  // Of the number of samples and the bytes of the files in their order, whatever they are called.
-  // The first call reads them all, at the speed of the disk (XXH3 itself does gigabytes a second).
+  // Digest of the number of samples and the bytes of the files in their order, whatever they are
+  // called. The first call reads them all, at the speed of the disk (XXH3 itself does gigabytes a
+  // second).
   std::string fingerprint() const override;
-  // What skip_bad left out.
+  // The records that skip_bad left out.
   const std::vector<RecordDefect>& skipped() const { return skipped_; }
 
  private:

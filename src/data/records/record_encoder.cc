@@ -20,7 +20,7 @@ Ids padded(Ids values, int64_t size, int32_t pad = 0) {
   return values;
 }
 
-// What both layouts say about the predictions and the sentence pair.
+// Adds what both layouts say about the predictions and the sentence pair.
 void add_labels(const Sample& sample, const RecordLayout& layout, formats::TfExample& example) {
   std::vector<float> weights(sample.masked_labels.size(), 1.0f);
   weights.resize(static_cast<size_t>(layout.max_predictions), 0.0f);

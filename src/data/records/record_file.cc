@@ -71,7 +71,7 @@ class TfRecordFile final : public RecordFile {
     if (!payload) return payload.error();
     return formats::TfExample::parse(*payload);
   }
-  // Of the first record that can be read.
+  // Says so of the first record that can be read.
   bool first_is_packed() const {
     for (int64_t record = 0; record < records(); ++record) {
       if (const auto example = example_of(record)) return is_packed(*example);

@@ -42,12 +42,12 @@ class RecordFile {
   // The record's samples: one, or with packs up to three.
   virtual Result<std::vector<Sample>> read(int64_t record) const = 0;
   virtual bool holds_packs() const = 0;
-  // Whether reading in random order is as quick as reading in order.
+  // Says whether reading in random order is as quick as reading in order.
   virtual bool is_random_access() const { return true; }
   // Why the file ends before its last byte; it holds the records that came before.
   const std::optional<RecordDefect>& broken_end() const { return broken_end_; }
 
-  // As read(), with the file and the place.
+  // Does what read() does; its errors name the file and the place.
   std::vector<Sample> read_or_throw(int64_t record) const;
   RecordDefect defect_of(int64_t record, std::string message) const {
     return {path_, place_of(record), std::move(message)};
@@ -60,14 +60,14 @@ class RecordFile {
   std::filesystem::path path_;
 };
 
-// What reading all records of a file shows.
+// The findings of reading all records of a file.
 struct RecordSurvey {
   std::vector<int64_t> samples;       // of each record; 0 of those that cannot be used
   std::vector<RecordDefect> defects;  // of records, in their order
 
   int64_t good_records() const { return std::ssize(samples) - std::ssize(defects); }
 };
-// On `threads` threads, or one where that reads faster; the result does not depend on it.
+// Reads on `threads` threads, or one where that reads faster; the result does not depend on it.
 RecordSurvey survey_records(const RecordFile& file, int threads);
 
 // Tells the form by the file's first bytes. DataError for a file of no such form, or a compressed

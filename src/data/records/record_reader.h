@@ -15,7 +15,7 @@
 
 namespace cloze::data {
 
-// What the configuration expects of every record. Zero accepts any size.
+// The sizes that the configuration expects of every record. Zero accepts any size.
 struct RecordShape {
   int64_t sequence_length = 0;      // S: length of input_ids
   int64_t max_predictions = 0;      // M: number of prediction slots

@@ -14,7 +14,7 @@
 
 namespace cloze::data {
 
-// Of a record; both sizes of `shape` must be given.
+// The bytes of a record; both sizes of `shape` must be given.
 uint64_t unpacked_binary_bytes(const RecordShape& shape);
 // The one sample of a record of that size.
 Result<std::vector<Sample>> read_unpacked_binary(std::span<const std::byte> bytes,

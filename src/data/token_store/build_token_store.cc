@@ -45,7 +45,7 @@ bool is_shard_name(std::string_view name) {
          name.substr(kKeyDigits).starts_with(kShardSuffix);
 }
 
-// What becomes one shard.
+// The piece of text that becomes one shard.
 struct Piece {
   std::vector<Extent> extents;
   size_t bytes = 0;
@@ -255,7 +255,7 @@ class TokenStoreBuilder {
     return text;
   }
 
-  // How the text's sentences are split. Those that a store has stay as they are.
+  // Decides how the text's sentences are split. Those that a store has stay as they are.
   void settle_rules(const std::vector<TextSource>& sources) {
     const TokenRules& old = kept_rules_;
     const TokenRules added{.formats = formats_of(sources)};
@@ -299,8 +299,8 @@ class TokenStoreBuilder {
     return kept;
   }
 
-  // Whether the store is there as it would be built. Nothing is written then: several processes may
-  // ask for it at a time, and its folder need not be writable.
+  // Says whether the store is there as it would be built. Nothing is written then: several
+  // processes may ask for it at a time, and its folder need not be writable.
   bool is_built() const {
     const TokenStoreManifest& wanted = built_.manifest;
     if (!other_shards().empty()) return false;

@@ -78,7 +78,7 @@ class TokenShard {
   std::filesystem::path path_;
   platform::MappedFile file_;
   TokenShardHeader header_;
-  // Where the tables begin.
+  // The offsets at which the tables begin.
   uint64_t document_sentences_ = 0;
   uint64_t document_tokens_ = 0;
   uint64_t sentence_tokens_ = 0;

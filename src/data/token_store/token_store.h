@@ -33,7 +33,7 @@ std::string vocabulary_hash(const text::Vocabulary& vocabulary);
 // Goes up with every change that splits sentences otherwise. Stores without a number have 1.
 inline constexpr int kSplitterVersion = 3;
 
-// What decides the tokens of a text.
+// Everything that decides the tokens of a text.
 struct TokenRules {
   std::string vocabulary;  // its hash
   text::TokenizerOptions tokenizer;
@@ -44,7 +44,7 @@ struct TokenRules {
   bool operator==(const TokenRules&) const = default;
 };
 
-// What store.json says.
+// The content of store.json.
 struct TokenStoreManifest {
   TokenRules rules;
   int64_t documents = 0;
@@ -55,9 +55,9 @@ struct TokenStoreManifest {
   std::vector<std::string> shards;  // keys, in the order of the text
 };
 
-// Whether a text of the store was split into sentences.
+// Says whether a text of the store was split into sentences.
 bool is_split(const TokenRules& rules);
-// Whether its sentences were split as they would be now, or were never split.
+// Says whether its sentences were split as they would be now, or were never split.
 bool is_split_as_now(const TokenRules& rules);
 
 bool is_token_store(const std::filesystem::path& folder);

@@ -27,7 +27,7 @@ class TokenStoreDataset final : public Dataset {
   Sample sample(int64_t index, int64_t epoch) const override;
   std::string fingerprint() const override;
   const TokenStore& store() const { return *store_; }
-  // As in window_instances.h.
+  // The share that window_instances.h defines.
   double pairs_inside_a_sentence() const { return instances_.pairs_inside_a_sentence(); }
 
  private:

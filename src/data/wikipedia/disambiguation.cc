@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kMagicWord = "__DISAMBIG__";
 constexpr size_t kLongestName = 200;
 
-// In brackets at the end of a title.
+// Words in brackets at the end of a title.
 constexpr auto kTitleWords = std::to_array<std::string_view>(
     {"disambiguation", "begriffsklärung", "desambiguación", "disambigua", "desambiguação",
      "homonymie", "doorverwijspagina", "ujednoznacznienie", "значения", "значення",

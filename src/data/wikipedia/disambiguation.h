@@ -1,4 +1,4 @@
-// Whether a page only tells apart things of the same name.
+// Says whether a page only tells apart things of the same name.
 //
 // It does when its title ends with the language's word for that in brackets, "(disambiguation)",
 // when it has the magic word __DISAMBIG__, or when it holds a template of which the whole name,

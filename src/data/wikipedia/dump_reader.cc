@@ -44,7 +44,7 @@ void DumpReader::add(formats::MediaWikiPage page) {
   pages_.push_back(std::move(page));
 }
 
-// What the dump says of its wiki stands before the first page and is read again.
+// The dump's description of its wiki stands before the first page and is read again.
 void DumpReader::go_on_at(const DumpPosition& start, int threads) {
   while (block_end_ < start.pages_begin) {
     const std::string_view block = read_block();

@@ -28,7 +28,7 @@ struct DumpOptions {
   std::filesystem::path name;  // in messages; empty: the path
 };
 
-// By its name, or its first bytes.
+// Tells it by its name, or its first bytes.
 bool is_bzip2_dump(const std::filesystem::path& path, std::string_view bytes);
 
 class DumpReader {

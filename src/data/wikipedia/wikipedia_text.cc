@@ -26,7 +26,7 @@ constexpr int kMediaNamespace = -2;
 
 enum class SourceForm { kDump, kExtract };
 
-// What becomes of one piece of input.
+// The outcome of one piece of input.
 struct Cleaned {
   std::string text;
   int64_t pages = 0;
@@ -47,7 +47,7 @@ struct Cleaned {
   }
 };
 
-// How wikitext becomes text.
+// The way from wikitext to text.
 struct Cleaning {
   const text::WikitextNames& names;
   const text::SentenceSplitter* splitter;

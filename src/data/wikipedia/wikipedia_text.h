@@ -30,8 +30,8 @@ struct WikipediaOptions {
   std::vector<std::filesystem::path> files;
   std::filesystem::path name;  // in messages, of a single file; empty: its path
   int threads = 1;
-  // Of the names in the wikitext (text/wikitext_names.h); empty: as the dump says, English for
-  // WikiExtractor output, which does not say.
+  // The language of the names in the wikitext (text/wikitext_names.h); empty: as the dump says,
+  // English for WikiExtractor output, which does not say.
   std::string language;
   std::vector<std::string> listing_sections;  // headings of sections to leave out as well
   bool may_be_empty = false;  // allows no article to be left: other files of a corpus may have some
@@ -64,12 +64,12 @@ struct WikipediaProgress {
   std::atomic<int64_t> articles{0};
 };
 
-// Where the reading is, between two articles.
+// The place of the reading, between two articles.
 struct WikipediaState {
   int64_t file = 0;    // the next one to go on with,
   DumpPosition dump;   // in a dump,
   int64_t blocks = 0;  // and in WikiExtractor output
-  // What write_wikipedia_text() learned before it began.
+  // The habits that write_wikipedia_text() learned before it began.
   text::StopHabits habits;
   WikipediaCounts counts;
 };

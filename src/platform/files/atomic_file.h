@@ -33,7 +33,7 @@ class AtomicFile {
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
-// Whether AtomicFile uses such a name while it writes: PATH.tmp-PROCESS.
+// Says whether AtomicFile uses such a name while it writes: PATH.tmp-PROCESS.
 bool is_temporary_of_atomic_file(const std::filesystem::path& path);
 
 }  // namespace cloze::platform

@@ -69,7 +69,7 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, unknown);
 }
 
-// What is there under the name of a pattern, or matches it; folders are not entered.
+// Finds what has the name of a pattern, or matches it; folders are not entered.
 std::vector<fs::path> paths_matching(const std::string& pattern) {
   std::error_code unknown;
   if (is_standard_input(pattern) || fs::exists(pattern, unknown)) return {pattern};

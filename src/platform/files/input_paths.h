@@ -1,4 +1,4 @@
-// What a user names for a command to read, and the check that none of the outputs is among it.
+// Finds what a user names for a command to read, and checks that none of the outputs is among it.
 #pragma once
 
 #include <filesystem>

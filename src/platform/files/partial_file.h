@@ -17,7 +17,7 @@ inline constexpr const char* kPartialSuffix = ".partial";
 
 class PartialFile {
  public:
-  // With what an earlier process left.
+  // Opens it with what an earlier process left.
   explicit PartialFile(std::filesystem::path path);
   ~PartialFile();
   PartialFile(const PartialFile&) = delete;
@@ -29,7 +29,7 @@ class PartialFile {
   void keep(uint64_t bytes);
   void append(std::string_view bytes);
   void sync();
-  // What is in the file now.
+  // Maps what is in the file now.
   MappedFile map();
   // The last call is one of these, if any.
   void commit();

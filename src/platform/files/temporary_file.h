@@ -22,9 +22,9 @@ class TemporaryFile {
   void append(std::string_view bytes);
   // Thread-safe.
   std::string read(uint64_t offset, size_t bytes) const;
-  // For this process to open it again, while this object lives.
+  // A path by which this process can open it again, while this object lives.
   std::filesystem::path path() const;
-  // What was appended; it outlives this object.
+  // Maps what was appended; the mapping outlives this object.
   MappedFile map() const { return MappedFile(path()); }
 
  private:

@@ -26,7 +26,7 @@ std::vector<const GlueTask*> tasks_of(const GlueTask& task, GlueSplit split) {
   return {&task, &glue_task("MNLI-mm"), &glue_task("AX")};
 }
 
-// How many examples have a label, in percent.
+// The share of examples that have a label, in percent.
 double percent_with(double label, const std::vector<double>& labels) {
   return 100.0 * static_cast<double>(std::ranges::count(labels, label)) /
          static_cast<double>(labels.size());
@@ -106,7 +106,7 @@ FinetuningPhases GlueFinetuning::possible_phases() const {
 void GlueFinetuning::prepare(const models::BertHead& start, const FinetuningPhases& phases) {
   compare_classes(start, phases.training);
   compare_tasks(start, phases.training);
-  // What is wrong with these is said before hours of training.
+  // Errors in these are said before hours of training.
   if (phases.evaluation) load_parts(GlueSplit::kDev);
   if (phases.prediction) load_parts(GlueSplit::kTest);
 }
@@ -149,7 +149,7 @@ void GlueFinetuning::compare_classes(const models::BertHead& start, bool trains)
   const std::vector<std::string>& theirs = start.labels;
   const std::vector<std::string>& ours = options_.head.labels;
   if (start.kind != models::HeadKind::kSequenceClassification) {
-    // What another head calls a classifier, such as one of tokens, has other classes.
+    // The classifier of another head, such as one of tokens, has other classes.
     has_its_classes_ = !trains;
     return;
   }

@@ -20,7 +20,7 @@ struct GlueFinetuningOptions {
   std::string task_name;
   std::string data_dir;  // the TSV files', or the one above it
   GlueFeatureOptions features;
-  // Without classes and task, which are those of task_name.
+  // Its classes and task are left out: they are those of task_name.
   models::BertHead head{.kind = models::HeadKind::kSequenceClassification};
 };
 
@@ -30,9 +30,9 @@ class GlueFinetuning : public FinetuningTask {
   GlueFinetuning(GlueFinetuningOptions options, const text::Tokenizer& tokenizer,
                  TaskOutput output);
 
-  // What there are files for. UserError when there are none.
+  // The phases whose files exist; UserError if none does.
   FinetuningPhases possible_phases() const;
-  // Once: compares with the head of the start model, and reads the files of these phases.
+  // Call once: checks the start model's head and reads the files of these phases.
   void prepare(const models::BertHead& start, const FinetuningPhases& phases);
 
   models::BertHead head() const override { return options_.head; }

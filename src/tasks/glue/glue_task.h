@@ -17,7 +17,7 @@ struct GlueTask {
   std::string_view first_column;
   std::string_view second_column;  // empty: single sentences
   std::string_view label_column;   // empty: no file has labels
-  // In the order of the classes; empty: the label is a number from 0 to 5.
+  // Labels in the order of the classes; empty: the label is a number from 0 to 5.
   std::vector<std::string_view> labels;
   std::vector<GlueMetric> metrics;
   // The official train.tsv has lines that lack columns, which transformers' and Megatron's readers
@@ -31,18 +31,18 @@ struct GlueTask {
 std::vector<std::string_view> glue_task_names();
 // Case does not matter, nor "-" or "_". UserError that lists the names otherwise.
 const GlueTask& glue_task(std::string_view name);
-// Whether GLUE has a task of that name.
-// In lower case, without '-' and '_': tasks and classes with equal plain names are the same.
+// The name in lower case, without '-' and '_': tasks and classes with equal plain names are the
+// same.
 std::string plain_name(std::string_view name);
 
 bool is_glue_task(std::string_view name);
 
-// Whether a classifier that was trained on the task `name` serves `task`: both are the same task,
-// or both are among MNLI, MNLI-mm and AX.
+// Says whether a classifier that was trained on the task `name` serves `task`: both are the same
+// task, or both are among MNLI, MNLI-mm and AX.
 bool has_classifier_of(const GlueTask& task, std::string_view name);
 
-// Which file holds a split of a GLUE task, in a task's folder or in the folder above it, as the
-// official download has them:
+// Names the file that holds a split of a GLUE task, in a task's folder or in the folder above it,
+// as the official download has them:
 //
 //   task      folder            train      dev                 test
 //   MNLI      MNLI              train.tsv  dev_matched.tsv     test_matched.tsv

@@ -23,7 +23,7 @@ struct LogitTable {
   }
 };
 
-// Of the windows from `first_window` on, whose sequences are `samples`.
+// Appends the logits of the windows from `first_window` on, whose sequences are `samples`.
 void append_logits(inference::InferenceClient& client, std::span<const data::Sample> samples,
                    LogitTable& table) {
   const size_t first_window = table.first.size() - 1;

@@ -44,7 +44,7 @@ struct SquadFeatureOptions {
   int64_t document_stride = 128;
   int64_t max_query_length = 64;  // google only
   SquadStyle style = SquadStyle::kGoogle;
-  // Whether windows say where the first answer of their question is. Then a question that has no
+  // True: windows say where the first answer of their question is. Then a question that has no
   // answer, and is not said to be impossible, is an error.
   bool with_labels = false;
   int threads = 1;
@@ -54,7 +54,7 @@ struct SquadWindow {
   uint32_t question = 0;                  // index into SquadData::questions
   uint32_t begin = 0, end = 0;            // tokens of the context
   uint32_t best_begin = 0, best_end = 0;  // tokens that an answer may start at here
-  // Of the answer: first and last token in the sequence; 0: not in this window; -1: no labels.
+  // The first and last token of the answer in the sequence; 0: not in this window; -1: no labels.
   int32_t start_position = -1, end_position = -1;
 };
 
@@ -72,7 +72,7 @@ struct SquadFeatures {
     return std::span(windows).subspan(first_window[question],
                                       first_window[question + 1] - first_window[question]);
   }
-  // Where the context begins in the sequences of a question.
+  // The place where the context begins in the sequences of a question.
   uint32_t context_position(size_t question) const {
     return static_cast<uint32_t>(questions[question].size()) + 2;
   }

@@ -33,7 +33,7 @@ class SquadFinetuning : public FinetuningTask {
 
   // Before any evaluation and prediction: reads predict_file.
   void read_questions() { dev_ = load(options_.predict_file, false); }
-  // Whether these can be scored.
+  // Says whether these can be scored.
   bool can_be_scored() const;
   void set_phases(const FinetuningPhases& phases) { phases_ = phases; }
 
@@ -52,7 +52,7 @@ class SquadFinetuning : public FinetuningTask {
   std::vector<SquadPrediction> answers(inference::InferenceClient& client) const;
   SquadScores score(const std::vector<SquadPrediction>& answers) const;
   void note_no_answers(const std::vector<SquadPrediction>& answers) const;
-  // Of the first question whose answer is one of the right ones to the letter.
+  // Writes the first question whose answer is one of the right ones to the letter.
   void write_example(const std::vector<SquadPrediction>& answers,
                      const std::filesystem::path& folder) const;
 

@@ -48,7 +48,7 @@ bool holds_text(const std::vector<SquadCandidate>& candidates, std::string_view 
                      [&](const auto& candidate) { return candidate.text == text; });
 }
 
-// Where byte `at` of words [first, ...), joined by single spaces, stands in the context.
+// The place in the context of byte `at` of words [first, ...), joined by single spaces.
 uint32_t byte_in_context(const SquadContext& context, uint32_t first, uint32_t at) {
   for (uint32_t word = first;; ++word) {
     const auto [begin, end] = context.words[word];

@@ -1,4 +1,4 @@
-// From the logits of SQuAD windows to answers, as run_squad.py's write_predictions does it.
+// Makes answers of the logits of SQuAD windows, as run_squad.py's write_predictions does it.
 //
 //   1. Of each window the n_best_size largest start and end logits are paired. A pair is kept when
 //      both tokens are of the context, the start is in the window's best range, end >= start and
@@ -44,7 +44,7 @@ struct SquadPredictionOptions {
   bool ends_at_words = false;  // google only
 };
 
-// Of one window: a logit for each token of its sequence. Views.
+// The logits of one window: one for each token of its sequence. Views.
 struct SquadLogits {
   std::span<const float> start, end;
 };
@@ -53,8 +53,8 @@ struct SquadCandidate {
   std::string text;  // 2.0: "" for no answer
   double probability = 0;
   float start_logit = 0, end_logit = 0;
-  // Where the text stands in the context, from its first character to its last; white space inside
-  // may differ from the text's, which has single spaces (google). 0, 0 for no answer.
+  // The text's place in the context, from its first character to its last; white space inside may
+  // differ from the text's, which has single spaces (google). 0, 0 for no answer.
   text::Offset bytes;
   text::Offset code_points;
 };
@@ -112,9 +112,9 @@ std::vector<SquadPrediction> predict_squad(const SquadPredictor& predictor,
                                            const SquadFeatures& features,
                                            std::span<const SquadLogits> logits, int threads);
 
-// Into a folder: predictions.json, id to text; nbest_predictions.json, id to the list of text,
-// probability, start_logit and end_logit; for 2.0 null_odds.json, id to null odds. A question a
-// line. The probability of no answer is that of the n-best entry with the text "".
+// Writes into a folder: predictions.json, id to text; nbest_predictions.json, id to the list of
+// text, probability, start_logit and end_logit; for 2.0 null_odds.json, id to null odds. A question
+// a line. The probability of no answer is that of the n-best entry with the text "".
 void write_squad_predictions(const std::filesystem::path& folder, const SquadData& data,
                              std::span<const SquadPrediction> predictions);
 

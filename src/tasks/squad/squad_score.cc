@@ -12,7 +12,7 @@
 namespace cloze::tasks {
 namespace {
 
-// Of one question.
+// The score of one question.
 struct Score {
   double exact = 0;
   double f1 = 0;

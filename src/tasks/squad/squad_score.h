@@ -45,7 +45,7 @@ void require_questions_of(const SquadData& data, const SquadPredictions& predict
 // {"id": 0.3, ...}
 NoAnswerProbabilities read_no_answer_probabilities(const std::filesystem::path& path);
 
-// In percent; of `questions` questions.
+// A score in percent, of `questions` questions.
 struct SquadShare {
   double exact = 0;
   double f1 = 0;
@@ -60,7 +60,8 @@ struct BestThreshold {
 
 struct SquadScores {
   SquadShare all;
-  // Of 2.0 only: questions with and without answer, if there are any; and best thresholds.
+  // Scores of 2.0 only: of questions with and without answer, if there are any; and best
+  // thresholds.
   std::optional<SquadShare> with_answer;
   std::optional<SquadShare> without_answer;
   std::optional<BestThreshold> best_exact;
@@ -72,12 +73,12 @@ struct SquadScores {
 // Both: UserError when there is nothing to score.
 SquadScores score_squad_1(const SquadData& data, const SquadPredictions& predictions);
 
-// Where the probability is over `threshold`, "" is taken as predicted. Without probabilities they
-// are all 0, and no best thresholds are looked for.
+// Scores 2.0: where the probability is over `threshold`, "" is taken as predicted. Without
+// probabilities they are all 0, and no best thresholds are looked for.
 SquadScores score_squad_2(const SquadData& data, const SquadPredictions& predictions,
                           const NoAnswerProbabilities* no_answer, double threshold);
 
-// What the official program prints: {"exact_match": ..., "f1": ...}, or that of 2.0.
+// Prints as the official program does: {"exact_match": ..., "f1": ...}, or that of 2.0.
 std::string squad_scores_json(const SquadScores& scores, bool is_version_2);
 
 }  // namespace cloze::tasks
