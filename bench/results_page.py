@@ -7,13 +7,17 @@ import re
 
 HEAD = """# Results
 
-`scripts/measure` makes every figure of this page and writes it, with [results.json](results.json), the figures as data. After each
-section stand its commands, with machine and commit; `DATA` is the folder that `tests/data_manifest.tsv` describes. Machines are shared, so
-speeds vary by a few per cent within an hour; in every comparison cloze and its peer take turns.
-
+`scripts/measure` measures what this page shows at one commit and writes it, with [results.json](results.json), the figures as data. After
+each section stand its commands, with machine and commit; `DATA` is the folder that `tests/data_manifest.tsv` describes. Machines are
+shared, so speeds vary by a few per cent within an hour; in every comparison cloze and its peer take turns.
+{mixed}
 Longer studies have pages of their own: [pre-training](studies/pre-training.md), [GroupBERT](studies/groupbert.md),
 [fine-tuning](studies/fine-tuning.md), [speed of training](studies/training-speed.md), [of answering](studies/answering.md), [plans and
 memory](studies/plans.md), [data](studies/data.md), [exactness](studies/exactness.md).
+"""
+
+MIXED = """
+It has not run whole yet: the figures below are of several commits, and some were measured with other options.
 """
 
 DEMO = """# What a model learns
@@ -118,7 +122,8 @@ class Page:
 
     def text(self):
         machines = "\n".join(row(self.letter({"machine": machine}), machine) for machine in self.machines)
-        return "\n".join([HEAD, f"| machine | what it is |\n| --- | --- |\n{machines}\n", self.section(DEMO, "demo", self.demo()),
+        is_mixed = len({(record["machine"], record["commit"]) for record in self.records.values()}) > 1
+        return "\n".join([HEAD.format(mixed=MIXED if is_mixed else ""), f"| machine | what it is |\n| --- | --- |\n{machines}\n", self.section(DEMO, "demo", self.demo()),
                           self.section(TRAINING, "training", self.training()),
                           self.section(ANSWERING, "answering", *self.answering()),
                           self.section(TOKENIZER, "tokenizer", self.tokenizer()), self.section(STORE, "store", self.store()),
