@@ -354,8 +354,11 @@ class ScoreTasksTest(TreeTest):
 
 
 # Saves when it is told to stop. This takes longer than Python waits after a Ctrl-C before it kills.
+# Programs that say which they are, and do otherwise what a test needs.
 SAVING_CLOZE = """#!{python}
 import pathlib, signal, sys, time
+if sys.argv[1:] == ["--version"]:
+    sys.exit(print("cloze"))
 folder = pathlib.Path(__file__).parent
 def save(*_):
     time.sleep(1)
@@ -366,7 +369,11 @@ signal.signal(signal.SIGTERM, save)
 time.sleep(60)
 """
 KILLING_CLOZE = """#!/bin/sh
+[ "$1" = --version ] && exit
 kill -9 $PPID
+"""
+REFUSING_CLOZE = """#!/bin/sh
+[ "$1" = --version ] || exit 2
 """
 
 
@@ -425,14 +432,14 @@ class StoppedScriptTest(TreeTest):
         self.assertEqual(killed.returncode, -signal.SIGKILL)
         result = finished(*reproduce, self.root / "other")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("world was begun with other options", result.stderr)
+        self.assertIn("vocabulary was begun with other options", result.stderr)
 
     def test_a_refused_stage_may_be_corrected(self):
-        self.write_cloze("other", "#!/bin/sh\nexit 2\n")
+        self.write_cloze("other", REFUSING_CLOZE)
         reproduce = ("reproduce", "bert-tiny", "--output", self.output, "--build-dir")
-        self.assertIn("world ended with 2; correct the command", finished(*reproduce, self.root / "other").stderr)
+        self.assertIn("vocabulary ended with 2; correct the command", finished(*reproduce, self.root / "other").stderr)
         self.write_cloze("third", "#!/bin/sh\nexit 3\n")
-        self.assertIn("world ended with 3; give the same command", finished(*reproduce, self.root / "third").stderr)
+        self.assertIn("vocabulary ended with 3; give the same command", finished(*reproduce, self.root / "third").stderr)
 
     def test_tasks_without_data_are_refused_before_anything_is_trained(self):
         result = finished("reproduce", "bert-tiny", "--output", self.output, "--tasks", "RTE,CoLA")
