@@ -34,7 +34,7 @@ MODEL = ["--vocab-file=vocab.txt", "--vocab-size=32", "--hidden-size=16", "--num
          "--seq-length=32"]
 RATE = "--base-learning-rate=0.01"
 PRETRAIN = ["pretrain", *MODEL, "--generated-data", "--max-predictions-per-seq=4",
-            "--gradient-accumulation-count=2", "--tokens-per-micro-batch=64"]
+            "--gradient-accumulation-count=2", "--tokens-per-micro-batch=64", "--max-to-keep=0"]
 SQUAD = ["squad", *MODEL, RATE, "--train-file=squad.json", "--predict-file=squad.json", "--do-evaluation",
          "--do-predict", "--do-training", "--num-train-steps=4"]
 GLUE = ["glue", *MODEL, RATE, "--task-name=RTE", "--data-dir=glue", "--do-evaluation", "--do-predict",

@@ -171,7 +171,7 @@ class UnlikeCheckpointTest(UnlikeCase):
         shutil.rmtree(self.folder / "next")
         shard = pathlib.Path("start") / "model-00002-of-00002.safetensors"
         (self.homes[1] / shard).unlink()
-        self.assert_ends(self.on_both(words), 2, '^cloze: the first rank has init_checkpoint "[^"]+", rank 1 has ')
+        self.assert_ends(self.on_both(words), 2, '^cloze: the first rank has --init-checkpoint "[^"]+", rank 1 has ')
         (self.homes[0] / shard).unlink()
         self.assert_ends(self.on_both(words), 2, f"^cloze: cannot open {shard}")
 

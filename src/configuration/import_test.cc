@@ -597,7 +597,7 @@ TEST(Import, MlperfsWordsOfASchedule) {
   EXPECT_EQ(Imported(document).option("lr_schedule_by_step"), (Json{{"0", 0.5}, {"10", 2e-3}}));
   EXPECT_EQ(Imported(document).option("loss_scaling_by_step"), (Json{{"0", 128}}));
   EXPECT_EQ(Imported(document).option("loss_scaling"), Json());
-  EXPECT_EQ(Imported(document).option("steps_per_ckpts"), Json());
+  EXPECT_EQ(Imported(document).option("steps_per_ckpts"), Json(256)) << "-1 says nothing";
   document["lr_schedule_by_step"] = {"0:0.5", "10"};
   EXPECT_EQ(Imported(document).option("lr_schedule_by_step"), (Json{"0:0.5", "10"}));
 }
