@@ -62,9 +62,6 @@ class FaultyStream final : public backend::Stream {
   void copy_out(backend::DeviceAddress source, std::span<std::byte> target) override {
     host_.copy_out(source, target);
   }
-  void begin_copy_in(backend::DeviceAddress target, std::span<const std::byte> source) override {
-    copy_in(target, source);
-  }
   void copy(backend::DeviceAddress target, backend::DeviceAddress source, size_t bytes) override {
     host_.copy(target, source, bytes);
   }
@@ -325,8 +322,7 @@ class Injection : public testing::TestWithParam<DType> {
 // Arms the fault at the launch that writes the site's node or variable, or that is the first to read
 // its input; returns how a message names it.
 std::string arm(const Site& site, engine::Session& session) {
-  fault = {
-      .output = site.output, .element = site.element, .value = site.value, .is_armed = true};
+  fault = {.output = site.output, .element = site.element, .value = site.value, .is_armed = true};
   const graph::Graph& graph = session.graph();
   std::vector<size_t> launches(graph.phases().size());
   for (const graph::Node& node : graph.nodes()) {

@@ -67,8 +67,11 @@ class Stream {
   virtual void copy_in(DeviceAddress target, std::span<const std::byte> source) = 0;
   // The target holds the values when this returns.
   virtual void copy_out(DeviceAddress source, std::span<std::byte> target) = 0;
-  // Returns at once. The source lies in a HostBlock and must not change until the copy is done.
-  virtual void begin_copy_in(DeviceAddress target, std::span<const std::byte> source) = 0;
+  // The source lies in a HostBlock and must not change until the copy is done: a device may begin
+  // it and return.
+  virtual void begin_copy_in(DeviceAddress target, std::span<const std::byte> source) {
+    copy_in(target, source);
+  }
   // Within the device; the two do not overlap.
   virtual void copy(DeviceAddress target, DeviceAddress source, size_t bytes) = 0;
   virtual void fill_with_zeros(DeviceAddress target, size_t bytes) = 0;

@@ -12,9 +12,6 @@ class HostStream final : public Stream {
  public:
   void copy_in(DeviceAddress target, std::span<const std::byte> source) override;
   void copy_out(DeviceAddress source, std::span<std::byte> target) override;
-  void begin_copy_in(DeviceAddress target, std::span<const std::byte> source) override {
-    copy_in(target, source);
-  }
   void copy(DeviceAddress target, DeviceAddress source, size_t bytes) override;
   void fill_with_zeros(DeviceAddress target, size_t bytes) override;
   void launch(std::span<const BoundLaunch> launches, std::string_view name) override;

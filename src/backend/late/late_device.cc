@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "backend/renamed_backend.h"
 #include "backend/walled/walled_device.h"
 #include "base/error.h"
 #include "base/whole_number.h"
@@ -258,18 +259,6 @@ class LateStream final : public Stream {
   std::shared_ptr<Queue> queue_;
 };
 
-// The walled device's, with a name of its own.
-class LateBackend final : public Backend {
- public:
-  std::string_view name() const override { return "late"; }
-  std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
-    return walled::device().backend().kernels(op);
-  }
-  ops::PackWeightAttributes weight_layout(DType precision) const override {
-    return walled::device().backend().weight_layout(precision);
-  }
-};
-
 class LateDevice final : public Device {
  public:
   explicit LateDevice(uint64_t seed) : scheduler_(seed, walled::device()) {}
@@ -281,14 +270,16 @@ class LateDevice final : public Device {
   std::unique_ptr<HostBlock> allocate_host(size_t bytes) override {
     return walled::device().allocate_host(bytes);
   }
-  std::unique_ptr<Stream> make_stream() override { return std::make_unique<LateStream>(scheduler_); }
+  std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<LateStream>(scheduler_);
+  }
   double seconds_between(const Event& begin, const Event& end) override {
     return walled::device().seconds_between(static_cast<const LateEvent&>(begin).finished(),
                                             static_cast<const LateEvent&>(end).finished());
   }
 
  private:
-  LateBackend backend_;
+  RenamedBackend backend_{"late", walled::device().backend()};
   Scheduler scheduler_;
 };
 

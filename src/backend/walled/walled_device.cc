@@ -6,6 +6,7 @@
 
 #include "backend/cpu/backend.h"
 #include "backend/host/host_device.h"
+#include "backend/renamed_backend.h"
 #include "platform/memory.h"
 
 namespace cloze::backend::walled {
@@ -76,9 +77,6 @@ class WalledStream final : public Stream {
     const Opening opening(wall_);
     host_.copy_out(source, target);
   }
-  void begin_copy_in(DeviceAddress target, std::span<const std::byte> source) override {
-    copy_in(target, source);
-  }
   void copy(DeviceAddress target, DeviceAddress source, size_t bytes) override {
     const Opening opening(wall_);
     host_.copy(target, source, bytes);
@@ -100,18 +98,6 @@ class WalledStream final : public Stream {
   host::HostStream host_;
 };
 
-// The CPU's, with a name of its own.
-class WalledBackend final : public Backend {
- public:
-  std::string_view name() const override { return "walled"; }
-  std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
-    return cpu::backend().kernels(op);
-  }
-  ops::PackWeightAttributes weight_layout(DType precision) const override {
-    return cpu::backend().weight_layout(precision);
-  }
-};
-
 class WalledDevice final : public Device {
  public:
   const Backend& backend() const override { return backend_; }
@@ -127,7 +113,7 @@ class WalledDevice final : public Device {
   }
 
  private:
-  WalledBackend backend_;
+  RenamedBackend backend_{"walled", cpu::backend()};
   host::HostDevice host_{backend_};
   Wall wall_;
 };
