@@ -1,8 +1,8 @@
-// Snapshots of an arena, in the device's memory. The host writes the inputs of several runs in
-// advance, or reads their results afterwards, so that the runs need no host between them.
+// Snapshots of an arena, in the device's memory: the host reads the results of several runs when all
+// are done, so that the runs need not wait for it.
 //
-//   write(...); inputs.take(0);  write(...); inputs.take(1);
-//   inputs.put_back(0); run(...);  inputs.put_back(1); run(...);
+//   run(...); metrics.take(0);  run(...); metrics.take(1);
+//   metrics.put_back(0); read(...);  metrics.put_back(1); read(...);
 #pragma once
 
 #include <cstddef>

@@ -139,9 +139,7 @@ DeviceAddress Executor::address(const plan::Location& location) const {
   return arenas_[static_cast<size_t>(location.arena)]->start() + location.offset;
 }
 
-DeviceAddress Executor::address(Value value) const {
-  return address(location_of(value));
-}
+DeviceAddress Executor::address(Value value) const { return address(location_of(value)); }
 
 const Executor::Phase& Executor::phase_named(std::string_view name) const {
   const auto found = graph().find_phase(name);
@@ -157,7 +155,6 @@ bool Executor::is_in_image(Value value) const {
   return location_of(value).arena == plan::Arena::kInputs;
 }
 
-// Sends them to the device, too.
 void Executor::require_inputs(std::string_view name, size_t end) {
   Phase& phase = phase_named(name);
   size_t& written = phase.written_inputs;
@@ -166,7 +163,6 @@ void Executor::require_inputs(std::string_view name, size_t end) {
     CLOZE_CHECK(is_written_[static_cast<size_t>(input.index)],
                 "phase {} reads {}, which nobody has written", name, graph().info(input).name);
   }
-  inputs_->send();
 }
 
 void Executor::run(std::string_view phase) { run_part(phase, 0, num_launches(phase)); }
@@ -176,6 +172,7 @@ void Executor::run_part(std::string_view phase, size_t begin, size_t end) {
   CLOZE_CHECK(begin <= end && end <= ready.launches.size(), "launches {} to {} of {} in {}", begin,
               end, ready.launches.size(), phase);
   require_inputs(phase, end);
+  inputs_->send();
   if (profiled().profiling_began_) return run_and_time(ready, begin, end);
   stream_->launch(std::span(ready.launches).subspan(begin, end - begin), ready.name);
 }
@@ -210,6 +207,7 @@ void Executor::set_profiling(bool on) {
 
 std::optional<NonFiniteOutput> Executor::run_until_non_finite(std::string_view phase) {
   require_inputs(phase, num_launches(phase));
+  inputs_->send();
   const Phase& ready = phase_named(phase);
   auto launch = ready.launches.begin();
   for (const Node* node : graph().nodes_of(phase)) {
@@ -300,12 +298,11 @@ void Executor::clear(Value value) {
 }
 
 void Executor::copy_arena(plan::Arena arena, backend::DeviceMemory& target) {
-  inputs_->send();
   stream_->copy(target.start(), address({.arena = arena, .offset = 0}), target.bytes());
 }
 
 void Executor::set_arena(plan::Arena arena, const backend::DeviceMemory& source) {
-  inputs_->send();
+  CLOZE_CHECK(arena != plan::Arena::kInputs, "inputs are written by the host");
   stream_->copy(address({.arena = arena, .offset = 0}), source.start(), source.bytes());
 }
 

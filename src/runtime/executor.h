@@ -90,6 +90,7 @@ class Executor {
   void clear(plan::Arena arena);
   void clear(graph::Value value);
   // Copies a whole arena within the device, in the order of the stream. Both have the arena's size.
+  // What launches wrote, that is: the host writes the inputs.
   void copy_arena(plan::Arena arena, backend::DeviceMemory& target);
   void set_arena(plan::Arena arena, const backend::DeviceMemory& source);
   // The stream, and all memory but inputs and activations: for an executor of the same program that
@@ -141,7 +142,7 @@ class Executor {
   backend::Device& device_;
   std::shared_ptr<backend::Stream> stream_;
   std::array<std::shared_ptr<const backend::DeviceMemory>, plan::kNumArenas> arenas_;
-  std::optional<InputImages> inputs_;  // made with the arenas
+  std::optional<InputImages> inputs_;                // made with the arenas
   std::vector<Phase> phases_;                        // as graph().phases()
   std::vector<bool> is_written_;                     // by value: an input the host has written
   std::unique_ptr<backend::Event> profiling_began_;  // null: it is off
