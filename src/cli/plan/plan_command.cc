@@ -6,7 +6,6 @@
 
 #include "base/byte_size.h"
 #include "base/error.h"
-#include "cli/options/shipped_files.h"
 #include "cli/plan/fit.h"
 #include "cli/plan/measure_rates.h"
 #include "cli/plan/report.h"
@@ -76,8 +75,7 @@ void check_request(const PretrainOptions& options, const PlanRequest& request) {
 forecast::DeviceRates rates_of(const PretrainOptions& options, const PlanRequest& request,
                                const train::TrainingStepOptions& step) {
   if (!request.measure.empty()) return measured_rates(options, step, request.measure);
-  return is_rated(options, request) ? forecast::read_device_file(find_shipped(options.device_file))
-                                    : product_rates(options);
+  return is_rated(options, request) ? device_rates(options) : product_rates(options);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "cli/data/cut_report.h"
 #include "cli/exit_code.h"
 #include "cli/inference/inference_options.h"
-#include "cli/options/shipped_files.h"
 #include "cli/plan/report.h"
 #include "cli/say.h"
 #include "cli/training/resumed_options.h"
@@ -337,8 +336,8 @@ void print_plan(const FinetuneOptions& options, const StartModel& model,
              describe_plan(step, program, batch_plan(options).sequences_per_step, memory, false));
   if (options.device_file.empty()) return;
   const plan::ProgramUse use = plan::use_of(program);
-  const forecast::StepSeconds estimated = forecast::estimated_seconds(
-      program, use, forecast::read_device_file(find_shipped(options.device_file)));
+  const forecast::StepSeconds estimated =
+      forecast::estimated_seconds(program, use, device_rates(options));
   fmt::print("{}", describe_run(options, {estimated.of_step(use, micro_batches_of_step(options)),
                                           estimated.source}));
 }

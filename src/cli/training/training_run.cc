@@ -57,8 +57,7 @@ std::unique_ptr<StepProfile> profile_of(engine::Session& session, const RunOptio
   const auto make_report = [&options, memory](const plan::Program& program, int64_t micro_batches) {
     Report report = training_report(options, program, micro_batches, memory);
     if (!options.device_file.empty()) {
-      report.estimated = forecast::estimated_seconds(
-          program, report.use, forecast::read_device_file(find_shipped(options.device_file)));
+      report.estimated = forecast::estimated_seconds(program, report.use, device_rates(options));
     }
     return report;
   };
@@ -97,6 +96,10 @@ formats::Json stored_options(const std::vector<checkpoints::TextFile>& files) {
   return formats::Json::parse(file->text);
 }
 
+forecast::DeviceRates device_rates(const RunOptions& options) {
+  return forecast::read_device_file(find_shipped(options.device_file));
+}
+
 train::TrainingStepOptions step_options(const RunOptions& options) {
   const BatchPlan batch = batch_plan(options);
   train::TrainingStepOptions step = options.training.step;
@@ -113,8 +116,7 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
   training.num_steps = num_steps;
   training.schedule = learning_rate_schedule(options, num_steps);
   if (!options.device_file.empty()) {
-    const forecast::DeviceRates rates =
-        forecast::read_device_file(find_shipped(options.device_file));
+    const forecast::DeviceRates rates = device_rates(options);
     const auto rate = rates.gflops.find(std::string(name_of(training.step.compute_dtype)));
     if (rate != rates.gflops.end()) training.product_flops = rate->second * 1e9;
   }

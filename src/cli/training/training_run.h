@@ -7,11 +7,15 @@
 
 #include "cli/options/stored_options.h"
 #include "cli/training/run_options.h"
+#include "forecast/device_rates.h"
 #include "forecast/memory_forecast.h"
 #include "plan/program.h"
 #include "train/training.h"
 
 namespace cloze::cli {
+
+// The rates in the file that device_file names, which may be one that comes with the program.
+forecast::DeviceRates device_rates(const RunOptions& options);
 
 // What RunOptions say about a step; the caller adds the head and the room for predictions.
 train::TrainingStepOptions step_options(const RunOptions& options);
@@ -31,7 +35,7 @@ forecast::MemoryForecast memory_beside_step(
     const RunOptions& options, const data::MicroBatchCapacity& capacity,
     forecast::MemoryForecast now = forecast::MemoryForecast());
 
-// Adds a step of the program; what device_iterations keep of its inputs and metrics; and the copy
+// Adds a step of the program; the metrics that device_iterations keep; and the copy
 // that checkpoints are written from, if the run saves before its end.
 void add_step(forecast::MemoryForecast& memory, const RunOptions& options,
               const plan::Program& program, bool saves_before_end);
