@@ -1,6 +1,6 @@
 // Ways to execute the same training: activations kept or recomputed, planned or eager, step by step
-// or several steps without a visit of the host, in any micro-batches. All train to the same
-// weights.
+// or several steps before the host looks at their results, in any micro-batches. All train to
+// the same weights.
 #include <gtest/gtest.h>
 
 #include <csignal>

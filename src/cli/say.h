@@ -1,4 +1,4 @@
-// What a command says besides its output, on standard error; options are named as the user gave
+// Messages of a command on standard error, beside its output; they name options as the user gave
 // them (cli/options/spelling.h).
 #pragma once
 

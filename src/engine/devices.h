@@ -12,9 +12,9 @@ namespace cloze::engine {
 // UserError for a name that is neither among device_names() nor among test_device_names().
 backend::Device& device_named(std::string_view name);
 
-// What users are offered: "cpu".
+// Devices that users are offered: "cpu".
 std::vector<std::string> device_names();
-// For tests and for planning: "reference", "walled", "late", "null".
+// Devices for tests and for planning: "reference", "walled", "late", "null".
 std::vector<std::string> test_device_names();
 
 }  // namespace cloze::engine

@@ -29,8 +29,8 @@ std::string described(const EvaluationMetrics& metrics, int64_t samples) {
 }  // namespace
 
 Evaluator::Evaluator(Run& run) : run_(run) {
-  if (run.options.evaluation_set)
-    evaluation_.emplace(run.options.step, *run.options.evaluation_set);
+  const auto& samples = run.options.evaluation_set;
+  if (samples) evaluation_.emplace(run.options.step, *samples);
 }
 
 bool Evaluator::is_due() const {

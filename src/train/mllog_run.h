@@ -1,4 +1,4 @@
-// What MLPerf's log says of a run (metrics/mllog.h).
+// The facts about a run in MLPerf's log (metrics/mllog.h).
 #pragma once
 
 #include <cstdint>

@@ -75,7 +75,7 @@ TEST_F(RecoveryTest, SkipsSpikesUntilThereAreTooMany) {
   const std::string error =
       divergence_of([&] { watched.recovery.passes_spike_watch(with_loss(1e6), watched.batch); });
   EXPECT_NE(error.find("16 steps in a row have already been skipped"), std::string::npos) << error;
-  // A good step between them begins the count anew.
+  // After a good step, skips are counted from zero again.
   watched.recovery.take_good_step(1.0);
   EXPECT_FALSE(watched.recovery.passes_spike_watch(with_loss(1e6), watched.batch));
 }

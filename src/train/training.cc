@@ -171,8 +171,8 @@ void Training::evaluate() {
   if (!recovery_.have_finite_gradients()) return;
   const Evaluator::Score score = evaluator_.evaluate();
   if (score == Evaluator::Score::kNone) return;
-  saver_
-      .take_as_unsaved();  // a checkpoint of this step, of a run that was stopped, lacks the score
+  // A checkpoint of this step, of a run that was stopped, lacks the score.
+  saver_.take_as_unsaved();
   if (score == Evaluator::Score::kBest) save();
 }
 

@@ -40,7 +40,7 @@ struct StepResult {
   bool is_finite() const;
 };
 
-// A step to be run without a visit of the host before it.
+// A step whose results the host may look at later.
 struct StepAhead {
   const data::StepBatch* batch = nullptr;
   int64_t step = 0;  // counted from 0

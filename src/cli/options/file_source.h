@@ -16,9 +16,10 @@ class FileSource {
 
   // Sets the options that it gives. `path` may be several, separated by commas.
   void read(const std::string& path);
-  // Whether it has the form of the system whose keys are options here.
+  // Says whether the file has the form of the system whose keys are options here.
   bool is_of_other_system() const { return !mark_.empty(); }
-  // What such a file left to that system; call it after the flags, which override that.
+  // A sentence on the values that such a file left to that system; call it after the flags, which
+  // override them.
   std::string form_note() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a command says of options that other systems have and it cannot follow.
+// Notes of a command on options that other systems have and it cannot follow.
 #pragma once
 
 #include <map>

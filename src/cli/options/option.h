@@ -31,7 +31,7 @@ NamedValue named(T& value, FromName from_name, NameOf name_of) {
           [&value, name_of] { return std::string(name_of(value)); }};
 }
 
-// Of an enumeration whose enumerators 0, 1, ... have these names.
+// Names the enumerators 0, 1, ... of an enumeration.
 template <typename Enumeration>
 NamedValue enumerated(Enumeration& value, const std::vector<std::string>& names) {
   const auto from_name = [names](const std::string& name) {

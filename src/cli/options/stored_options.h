@@ -1,4 +1,4 @@
-// What a run keeps of its options in each checkpoint, and how a run that goes on takes them.
+// Options that a run keeps in each checkpoint, for the run that goes on from it.
 #pragma once
 
 #include <string>

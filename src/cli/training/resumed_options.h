@@ -1,6 +1,6 @@
 // The options of a run that resumes (restore_dir). An option that neither the command line nor a
 // file gives keeps its value from the checkpoint (training_config.json). Given values that differ
-// are reported; train/saving/run_identity.h refuses those that a run cannot change.
+// are reported; train/run_identity.h refuses those that a run cannot change.
 #pragma once
 
 #include <cstdint>

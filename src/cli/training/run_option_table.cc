@@ -136,8 +136,7 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
             "as transformers does without the last batch (down) or with it (up)",
             {.choices = roundings, .idle = [&o] { return o.epochs ? "" : "without `epochs`"; }});
   table.add("device_iterations", &o.training.device_iterations,
-            "Steps that the device computes without returning to the host, which writes their "
-            "batches before and reads their metrics after them",
+            "Steps that the device computes before the host reads their metrics, instead of one",
             {.minimum = 1, .idle = [&o]() -> std::string {
                const auto reason = o.training.why_step_by_step();
                if (o.training.device_iterations == 1 || !reason) return "";
