@@ -141,7 +141,7 @@ class Run:
     def __init__(self, program, options, ranks, folder):
         save_path = pathlib.Path(folder) / "run"
         command = [program, "pretrain", *words_of(options), "--generated-data", "--progress-bar=false",
-                   "--save-path=run"]
+                   "--steps-per-logs=1", "--save-path=run"]
         _, said = output_of(of_ranks(ranks, command), folder)
         logs = [said] + [path.read_text() for path in save_path.glob("rank-*/log.txt")]
         memory = [re.search(r"memory: ([\d.]+) MiB at the peak, ([\d.]+) MiB planned", log).groups()
