@@ -17,7 +17,7 @@ memory](studies/plans.md), [data](studies/data.md), [exactness](studies/exactnes
 """
 
 MIXED = """
-It has not run whole yet: the figures below are of several commits, and some were measured with other options.
+Not all were measured at the same commit: each section names its own.
 """
 
 DEMO = """# What a model learns
