@@ -1,5 +1,6 @@
 #include "data/dataset.h"
 
+#include "data/micro_batch.h"
 #include "formats/xxh3.h"
 
 namespace cloze::data {
@@ -10,22 +11,14 @@ void update(formats::Xxh3Digest& digest, const T* values, size_t count) {
   digest.update({reinterpret_cast<const char*>(values), count * sizeof(T)});
 }
 
-// Adds a list with its length, so that two lists are not taken for one.
-void update(formats::Xxh3Digest& digest, const std::vector<int32_t>& values) {
-  const size_t size = values.size();
-  update(digest, &size, 1);
-  update(digest, values.data(), size);
-}
-
 void update(formats::Xxh3Digest& digest, const Sample& sample) {
-  for (const auto* list : {&sample.input_ids, &sample.token_type_ids, &sample.masked_positions,
-                           &sample.masked_labels}) {
-    update(digest, *list);
-  }
-  const int32_t labels[] = {sample.next_sentence_label, sample.class_label, sample.start_position,
-                            sample.end_position};
-  update(digest, labels, std::size(labels));
-  update(digest, &sample.score, 1);
+  for_each_field([&]<typename T>(const MicroBatchField<T>& field) {
+    const std::span<const T> values = field.values_of(sample);
+    const size_t size = values.size();
+    // A list comes with its length, so that two lists are not taken for one.
+    if (field.is_list()) update(digest, &size, 1);
+    update(digest, values.data(), size);
+  });
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "data/micro_batch.h"
 
 namespace cloze::data {
-namespace {
 
 int64_t length_of(FieldExtent extent, const MicroBatchCapacity& capacity) {
   switch (extent) {
@@ -16,8 +15,6 @@ int64_t length_of(FieldExtent extent, const MicroBatchCapacity& capacity) {
   }
   return 0;
 }
-
-}  // namespace
 
 int64_t MicroBatchCapacity::bytes() const {
   int64_t bytes = 0;

@@ -1,15 +1,19 @@
 // MicroBatch: what one execution of the training program reads: samples laid end to end in T token
 // slots. Shapes are static (T, B, P are capacities); what is unused is marked so that it changes
 // nothing: label -1 is ignored by the losses, slots after the last sequence attend to nothing.
-// Inputs of the program (models/bert.h, models/bert_heads.h) have the names of the fields: a new
-// one is a member and a row of for_each_field().
+// Inputs of the program (models/bert.h, models/bert_heads.h) have the names of the fields. A new one
+// is a member and a row of for_each_field(), which says what of a sample it holds.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <span>
+#include <variant>
 #include <vector>
+
+#include "data/sample.h"
 
 namespace cloze::data {
 
@@ -38,9 +42,9 @@ struct MicroBatch {
   std::vector<int32_t> next_sentence_labels;
   std::vector<int32_t> sequence_ids;     // ordinal of the sample in the step
   std::vector<int32_t> class_labels;     // as where unused, when not known
-  std::vector<float> scores;             // likewise
   std::vector<int32_t> start_positions;  // slot in [0, T); likewise
   std::vector<int32_t> end_positions;
+  std::vector<float> scores;  // likewise
 
   int64_t num_tokens = 0;       // real ones
   int64_t num_sequences = 0;    // real ones
@@ -49,10 +53,12 @@ struct MicroBatch {
   MicroBatchCapacity capacity() const {
     return {std::ssize(input_ids), std::ssize(first_tokens), std::ssize(masked_positions)};
   }
+  MicroBatchCapacity used() const { return {num_tokens, num_sequences, num_predictions}; }
 };
 
 // The number of values of a field: T, B, B + 1 or P.
 enum class FieldExtent { kTokens, kSequences, kSequenceBorders, kPredictions };
+int64_t length_of(FieldExtent extent, const MicroBatchCapacity& capacity);
 
 template <typename T>
 struct MicroBatchField {
@@ -60,30 +66,46 @@ struct MicroBatchField {
   FieldExtent extent;
   std::vector<T> MicroBatch::*values;
   T unused;  // the value where nothing is
+  // The sample's member that it holds: a list, or a value of the whole sequence; monostate: none.
+  std::variant<std::monostate, std::vector<T> Sample::*, T Sample::*> source = {};
+  bool is_slot = false;  // holds slots where the sample has positions
+
+  bool is_list() const { return source.index() == 1; }
+  std::span<const T> values_of(const Sample& sample) const {
+    if (const auto* list = std::get_if<1>(&source)) return sample.**list;
+    if (const auto* value = std::get_if<2>(&source)) return {&(sample.**value), 1};
+    return {};
+  }
 };
 
-// visit(field) for each, in the order of MicroBatch.
+// visit(field) for each, in the order of MicroBatch, which is that of sample_digest() too.
 template <typename Visit>
 void for_each_field(const Visit& visit) {
   using enum FieldExtent;
   using Batch = MicroBatch;
   using Integers = MicroBatchField<int32_t>;
   using Numbers = MicroBatchField<float>;
-  visit(Integers{"input_ids", kTokens, &Batch::input_ids, 0});
-  visit(Integers{"token_type_ids", kTokens, &Batch::token_type_ids, 0});
+  constexpr bool kIsSlot = true;
+  constexpr float kNoScore = std::numeric_limits<float>::quiet_NaN();
+  visit(Integers{"input_ids", kTokens, &Batch::input_ids, 0, &Sample::input_ids});
+  visit(Integers{"token_type_ids", kTokens, &Batch::token_type_ids, 0, &Sample::token_type_ids});
   visit(Integers{"position_ids", kTokens, &Batch::position_ids, 0});
   visit(Integers{"sample_ids", kTokens, &Batch::sample_ids, 0});
   visit(Integers{"sequence_starts", kSequenceBorders, &Batch::sequence_starts, 0});
   visit(Integers{"first_tokens", kSequences, &Batch::first_tokens, 0});
-  visit(Integers{"masked_positions", kPredictions, &Batch::masked_positions, 0});
-  visit(Integers{"masked_labels", kPredictions, &Batch::masked_labels, -1});
+  visit(Integers{"masked_positions", kPredictions, &Batch::masked_positions, 0,
+                 &Sample::masked_positions, kIsSlot});
+  visit(Integers{"masked_labels", kPredictions, &Batch::masked_labels, -1, &Sample::masked_labels});
   visit(Numbers{"prediction_weights", kPredictions, &Batch::prediction_weights, 0.0f});
-  visit(Integers{"next_sentence_labels", kSequences, &Batch::next_sentence_labels, -1});
+  visit(Integers{"next_sentence_labels", kSequences, &Batch::next_sentence_labels, -1,
+                 &Sample::next_sentence_label});
   visit(Integers{"sequence_ids", kSequences, &Batch::sequence_ids, 0});
-  visit(Integers{"class_labels", kSequences, &Batch::class_labels, -1});
-  visit(Numbers{"scores", kSequences, &Batch::scores, std::numeric_limits<float>::quiet_NaN()});
-  visit(Integers{"start_positions", kSequences, &Batch::start_positions, -1});
-  visit(Integers{"end_positions", kSequences, &Batch::end_positions, -1});
+  visit(Integers{"class_labels", kSequences, &Batch::class_labels, -1, &Sample::class_label});
+  visit(Integers{"start_positions", kSequences, &Batch::start_positions, -1,
+                 &Sample::start_position, kIsSlot});
+  visit(Integers{"end_positions", kSequences, &Batch::end_positions, -1, &Sample::end_position,
+                 kIsSlot});
+  visit(Numbers{"scores", kSequences, &Batch::scores, kNoScore, &Sample::score});
 }
 
 // All unused.

@@ -127,48 +127,37 @@ std::vector<Bin> assign(std::span<const Sample> samples, const MicroBatchCapacit
   return bins;
 }
 
-// Appends the labels of the whole sequence, which begins after the batch's last token.
-void append_labels(const Sample& sample, size_t ordinal, MicroBatch& batch) {
-  const auto sequence = static_cast<size_t>(batch.num_sequences);
-  const auto slot_of = [&](int32_t position) {
-    return position < 0 ? -1 : static_cast<int32_t>(batch.num_tokens) + position;
-  };
-  batch.sequence_ids[sequence] = static_cast<int32_t>(ordinal);
-  batch.next_sentence_labels[sequence] = sample.next_sentence_label;
-  batch.class_labels[sequence] = sample.class_label;
-  batch.scores[sequence] = sample.score;
-  batch.start_positions[sequence] = slot_of(sample.start_position);
-  batch.end_positions[sequence] = slot_of(sample.end_position);
+// Copies what the sample says of itself to where the batch ends.
+void copy_fields(const Sample& sample, MicroBatch& batch) {
+  for_each_field([&]<typename T>(const MicroBatchField<T>& field) {
+    const std::span<const T> values = field.values_of(sample);
+    if (values.empty()) return;
+    const auto target = (batch.*field.values).begin() + length_of(field.extent, batch.used());
+    std::ranges::copy(values, target);
+    if (!field.is_slot) return;
+    for (T& slot : std::span(target, values.size())) {
+      if (slot >= 0) slot += static_cast<T>(batch.num_tokens);
+    }
+  });
 }
 
 // sequence_weight: the weight of the sequence's mean.
-void append_predictions(const Sample& sample, double sequence_weight, MicroBatch& batch) {
-  const auto predictions = static_cast<double>(predictions_of(sample));
-  for (size_t i = 0; i < sample.masked_positions.size(); ++i) {
-    const auto place = static_cast<size_t>(batch.num_predictions) + i;
-    batch.masked_positions[place] =
-        static_cast<int32_t>(batch.num_tokens) + sample.masked_positions[i];
-    batch.masked_labels[place] = sample.masked_labels[i];
-    batch.prediction_weights[place] = static_cast<float>(sequence_weight / predictions);
-  }
-  batch.num_predictions += predictions_of(sample);
-}
-
-void append(const Sample& sample, size_t ordinal, MicroBatch& batch) {
-  const auto start = batch.num_tokens;
-  const auto length = tokens_of(sample);
-  const auto sequence = static_cast<size_t>(batch.num_sequences);
-  std::copy(sample.input_ids.begin(), sample.input_ids.end(), batch.input_ids.begin() + start);
-  std::copy(sample.token_type_ids.begin(), sample.token_type_ids.end(),
-            batch.token_type_ids.begin() + start);
+void append(const Sample& sample, size_t ordinal, double sequence_weight, MicroBatch& batch) {
+  const auto [start, sequence, first_prediction] = batch.used();
+  const int64_t length = tokens_of(sample), predictions = predictions_of(sample);
+  copy_fields(sample, batch);
   const auto positions = batch.position_ids.begin() + start;
   std::iota(positions, positions + length, 0);
   std::fill_n(batch.sample_ids.begin() + start, length, static_cast<int32_t>(ordinal));
   batch.sequence_starts[sequence] = static_cast<int32_t>(start);
   batch.first_tokens[sequence] = static_cast<int32_t>(start);
-  append_labels(sample, ordinal, batch);
+  batch.sequence_ids[sequence] = static_cast<int32_t>(ordinal);
+  const double weight = sequence_weight / static_cast<double>(predictions);
+  std::fill_n(batch.prediction_weights.begin() + first_prediction, predictions,
+              static_cast<float>(weight));
   batch.num_tokens += length;
   batch.num_sequences += 1;
+  batch.num_predictions += predictions;
 }
 
 }  // namespace
@@ -181,8 +170,7 @@ StepBatch pack(std::span<const Sample> samples, const MicroBatchCapacity& capaci
   for (const Bin& bin : assign(samples, capacity)) {
     MicroBatch& batch = step.micro_batches.emplace_back(empty_micro_batch(capacity));
     for (size_t index : bin.samples) {
-      append_predictions(samples[index], sequence_weight, batch);
-      append(samples[index], index, batch);
+      append(samples[index], index, sequence_weight, batch);
     }
     std::fill(batch.sequence_starts.begin() + batch.num_sequences, batch.sequence_starts.end(),
               static_cast<int32_t>(batch.num_tokens));
