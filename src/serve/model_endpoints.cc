@@ -5,7 +5,7 @@
 
 #include "serve/page_example.h"
 #include "tasks/mask_filler.h"
-#include "tasks/question_answerer.h"
+#include "tasks/squad/question_answerer.h"
 #include "tasks/text_classifier.h"
 
 namespace cloze::serve {

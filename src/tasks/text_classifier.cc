@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "tasks/class_logits.h"
 #include "tasks/logits.h"
 #include "tasks/sequence_sample.h"
 
@@ -37,6 +36,31 @@ formats::Json classification_json(const Classification& classification, bool is_
   add_truncation(reply, classification.texts);
   add_unknown(reply, classification.unknown);
   return reply;
+}
+
+std::vector<std::vector<float>> class_logits(inference::InferenceClient& client,
+                                             std::span<const data::Sample> samples) {
+  std::vector<std::vector<float>> rows(samples.size());
+  const size_t width = client.model().head().labels.size();
+  client.run(samples, [&](const data::MicroBatch& batch) {
+    const std::span<const float> logits = client.output("class_logits");
+    for (int64_t b = 0; b < batch.num_sequences; ++b) {
+      const auto row = logits.subspan(static_cast<size_t>(b) * width, width);
+      require_finite(row, "a text");
+      rows[static_cast<size_t>(batch.sequence_ids[b])].assign(row.begin(), row.end());
+    }
+  });
+  return rows;
+}
+
+std::vector<double> class_predictions(std::span<const std::vector<float>> logits) {
+  std::vector<double> predictions;
+  predictions.reserve(logits.size());
+  for (const std::vector<float>& row : logits) {
+    const auto largest = std::max_element(row.begin(), row.end()) - row.begin();
+    predictions.push_back(row.size() == 1 ? row[0] : static_cast<double>(largest));
+  }
+  return predictions;
 }
 
 TextClassifier::TextClassifier(std::shared_ptr<const inference::PackedModel> model, int num_threads)

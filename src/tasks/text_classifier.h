@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "data/sample.h"
 #include "formats/json.h"
 #include "inference/inference_client.h"
 #include "tasks/truncation.h"
@@ -35,6 +36,14 @@ struct Classification {
 // {"classes": [{"label", "probability"}, ...]}; of a model that predicts a number, {"value"}. With
 // what was cut and what is unknown.
 formats::Json classification_json(const Classification& classification, bool is_regression);
+
+// A row of logits for each sample, in their order, by a model with the head of sequence
+// classification (a single class: a score).
+std::vector<std::vector<float>> class_logits(inference::InferenceClient& client,
+                                             std::span<const data::Sample> samples);
+
+// The number of the (first) largest logit, or of a single logit its value.
+std::vector<double> class_predictions(std::span<const std::vector<float>> logits);
 
 class TextClassifier {
  public:

@@ -9,7 +9,7 @@
 #include "cli/inference/inference_options.h"
 #include "formats/json.h"
 #include "platform/files/file.h"
-#include "tasks/question_answerer.h"
+#include "tasks/squad/question_answerer.h"
 
 namespace cloze::cli {
 namespace {

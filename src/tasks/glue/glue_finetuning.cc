@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "platform/files/atomic_file.h"
-#include "tasks/class_logits.h"
 #include "tasks/glue/glue_score.h"
+#include "tasks/text_classifier.h"
 
 namespace cloze::tasks {
 namespace {

@@ -1,4 +1,4 @@
-#include "tasks/class_logits.h"
+#include "tasks/text_classifier.h"
 
 #include <gtest/gtest.h>
 

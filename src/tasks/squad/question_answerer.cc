@@ -1,4 +1,4 @@
-#include "tasks/question_answerer.h"
+#include "tasks/squad/question_answerer.h"
 
 #include <algorithm>
 #include <map>
