@@ -59,24 +59,17 @@ void add(const char* name, DType dtype, Shape shape, std::span<const T> values, 
   tensors.push_back({name, dtype, std::move(shape), std::as_bytes(values)});
 }
 
-void add_outputs(engine::Session& session, const models::BertHead& head, int64_t length,
-                 std::list<std::vector<float>>& kept, Tensors& tensors) {
-  const auto output = [&](const char* name, Shape shape) {
+void add_outputs(engine::Session& session, const models::BertConfig& config,
+                 const models::BertHead& head, int64_t length, std::list<std::vector<float>>& kept,
+                 Tensors& tensors) {
+  for (const models::HeadOutput& output : head.traits().outputs) {
+    const int64_t width = output.width(config, head);
+    const bool is_of_sequences = output.rows == models::OutputRows::kSequences;
     // The views' bytes have to outlive them.
-    const std::vector<float>& values = kept.emplace_back(session.read<float>(name));
-    add<float>(name, DType::kF32, std::move(shape), values, tensors);
-  };
-  switch (head.kind) {
-    case models::HeadKind::kPretraining:
-      output("prediction_logits",
-             {kSequences, length,
-              session.graph().type(*session.graph().find("prediction_logits")).shape[1]});
-      output("seq_relationship_logits", {kSequences, 2});
-      return;
-    case models::HeadKind::kQuestionAnswering:
-      return output("span_logits", {kSequences, length, 2});
-    case models::HeadKind::kSequenceClassification:
-      return output("class_logits", {kSequences, std::ssize(head.labels)});
+    const std::vector<float>& values = kept.emplace_back(session.read<float>(output.name));
+    add<float>(output.name, DType::kF32,
+               is_of_sequences ? Shape{kSequences, width} : Shape{kSequences, length, width},
+               values, tensors);
   }
 }
 
@@ -102,7 +95,7 @@ void store_logits(const fs::path& folder, const fs::path& output) {
   add<int32_t>("input_ids", DType::kI32, {kSequences, length}, batch.input_ids, tensors);
   add<int32_t>("token_type_ids", DType::kI32, {kSequences, length}, batch.token_type_ids, tensors);
   std::list<std::vector<float>> outputs;
-  add_outputs(session, head, length, outputs, tensors);
+  add_outputs(session, config, head, length, outputs, tensors);
   formats::write_safetensors(output, tensors);
 }
 

@@ -46,7 +46,7 @@ using namespace cloze;
 
 thread_local std::string last_error;
 
-// What `body` returns; `failed` when it throws.
+// Returns what `body` does; `failed` when it throws.
 template <typename Result, class Body>
 Result guarded(Result failed, const Body& body) noexcept {
   try {
@@ -65,21 +65,11 @@ const cloze_model& opened(const cloze_model* model) {
 }
 const inference::PackedModel& packed(const cloze_model* model) { return *opened(model).packed; }
 
-// How many logits there are for each sequence, or for each of its tokens.
-struct LogitsForm {
-  int64_t outputs = 0;
-  bool by_token = false;
-
-  int64_t count(int64_t length) const { return outputs * (by_token ? length : 1); }
-};
-
-LogitsForm form_of(const inference::PretrainedModel& model) {
-  const models::BertHead& head = model.head;
-  if (head.kind == models::HeadKind::kQuestionAnswering) return {.outputs = 2, .by_token = true};
-  if (head.kind == models::HeadKind::kSequenceClassification) {
-    return {.outputs = std::ssize(head.labels)};
-  }
-  throw_user_error("cloze_run is for question answering and classification; this model is {}",
+// The output of a model whose logits cloze_run gives.
+const models::HeadOutput& output_of(const inference::PretrainedModel& model) {
+  const models::HeadTraits& head = model.head.traits();
+  if (!head.predicts_words()) return head.outputs.front();
+  throw_user_error("cloze_run does not run {}, which predicts words; open a fine-tuned model",
                    model.architecture());
 }
 
@@ -115,27 +105,23 @@ std::vector<data::Sample> samples_of(const cloze_batch& batch) {
   return samples;
 }
 
-// Where the logits of each sequence begin in the result; the last entry is where they end.
+// Returns where the logits of each sequence begin in the result, and at the end where they end.
 std::vector<int64_t> logits_borders(const inference::PackedModel& model, const cloze_batch& batch) {
-  const LogitsForm form = form_of(model.pretrained());
+  const models::HeadOutput& output = output_of(model.pretrained());
+  const int64_t width = output.width(model.config(), model.head());
   check(batch, model);
   std::vector<int64_t> borders{0};
   for (int64_t i = 0; i < batch.sequences; ++i) {
-    borders.push_back(borders.back() + form.count(batch.lengths[i]));
+    const bool by_token = output.rows == models::OutputRows::kTokens;
+    borders.push_back(borders.back() + width * (by_token ? batch.lengths[i] : 1));
   }
   return borders;
 }
 
 void run(inference::InferenceClient& client, const cloze_batch& batch, float* logits) {
-  const auto [outputs, by_token] = form_of(client.model().pretrained());
   const std::vector<int64_t> borders = logits_borders(client.model(), batch);
-  client.run(samples_of(batch), [&](const data::MicroBatch& micro) {
-    const float* all = client.output(by_token ? "span_logits" : "class_logits").data();
-    for (int64_t b = 0; b < micro.num_sequences; ++b) {
-      const int64_t first = by_token ? micro.sequence_starts[b] : b;
-      const int64_t rows = by_token ? micro.sequence_starts[b + 1] - first : 1;
-      std::copy_n(all + outputs * first, outputs * rows, logits + borders[micro.sequence_ids[b]]);
-    }
+  client.run_each(samples_of(batch), [&](size_t sample, std::span<const float> own) {
+    std::ranges::copy(own, logits + borders[sample]);
   });
 }
 

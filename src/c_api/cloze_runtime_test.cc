@@ -41,13 +41,14 @@ class RuntimeTest : public testing::TestWithParam<HeadKind> {
 TEST_P(RuntimeTest, GivesTheLogitsOfAClientInTheOrderOfTheSequences) {
   const std::vector<data::Sample> samples = {inference::random_sample(3, 1),
                                              inference::random_sample(9, 2)};
-  const bool by_token = GetParam() == HeadKind::kQuestionAnswering;
+  const models::HeadOutput& output = models::traits_of(GetParam()).outputs.front();
+  const bool by_token = output.rows == models::OutputRows::kTokens;
   inference::InferenceClient client(std::make_shared<const PackedModel>(PackedModel::open(file_)),
                                     1);
   std::vector<float> expected;
   for (const data::Sample& sample : samples) {
     client.run({&sample, 1}, [&](const data::MicroBatch&) {
-      const float* logits = client.output(by_token ? "span_logits" : "class_logits").data();
+      const float* logits = client.output(output.name).data();
       const auto count = static_cast<int64_t>(by_token ? 2 * sample.input_ids.size() : 3);
       expected.insert(expected.end(), logits, logits + count);
     });
@@ -68,7 +69,7 @@ TEST_P(RuntimeTest, GivesTheLogitsOfAClientInTheOrderOfTheSequences) {
 }
 
 TEST_P(RuntimeTest, SaysWhatTheModelIs) {
-  EXPECT_EQ(cloze_model_architecture(model_), models::architecture_of(GetParam()));
+  EXPECT_EQ(cloze_model_architecture(model_), models::traits_of(GetParam()).architecture);
   EXPECT_EQ(cloze_model_positions(model_), 64);
   EXPECT_EQ(cloze_model_vocabulary(model_), 97);
   EXPECT_STRNE(cloze_version(), "");
@@ -89,8 +90,8 @@ TEST(Runtime, NamesAGroupBert) {
   const cloze_batch batch{&id, nullptr, &length, 1};
   EXPECT_EQ(cloze_logits_count(model, &batch), -1);
   EXPECT_STREQ(cloze_last_error(),
-               "cloze_run is for question answering and classification; this model is "
-               "GroupBertForPreTraining");
+               "cloze_run does not run GroupBertForPreTraining, which predicts words; open a "
+               "fine-tuned model");
   cloze_model_close(model);
 }
 
@@ -159,12 +160,21 @@ TEST_P(RuntimeTest, TheExampleRuns) {
   ASSERT_EQ(std::system(command.c_str()), 0);
   const std::string text = platform::read_file(output);
   const auto lines = std::count(text.begin(), text.end(), '\n');
-  EXPECT_EQ(lines, GetParam() == HeadKind::kQuestionAnswering ? 8 : 3) << text;
+  const bool by_token =
+      models::traits_of(GetParam()).outputs.front().rows == models::OutputRows::kTokens;
+  EXPECT_EQ(lines, by_token ? 8 : 3) << text;
 }
 
-INSTANTIATE_TEST_SUITE_P(Heads, RuntimeTest,
-                         testing::Values(HeadKind::kQuestionAnswering,
-                                         HeadKind::kSequenceClassification));
+// All that do not predict words.
+std::vector<HeadKind> heads_that_run() {
+  std::vector<HeadKind> kinds;
+  for (const models::HeadTraits& head : models::all_heads()) {
+    if (!head.predicts_words()) kinds.push_back(head.kind);
+  }
+  return kinds;
+}
+
+INSTANTIATE_TEST_SUITE_P(Heads, RuntimeTest, testing::ValuesIn(heads_that_run()));
 
 }  // namespace
 }  // namespace cloze

@@ -25,19 +25,6 @@ namespace fs = std::filesystem;
 constexpr const char* kTokenizerFiles[] = {"vocab.txt", "tokenizer.json", "tokenizer_config.json",
                                            "special_tokens_map.json", "added_tokens.json"};
 
-// Label names are how transformers knows the number of labels.
-void add_labels(int64_t count, formats::Json& config) {
-  formats::Json names;
-  formats::Json ids;
-  for (int64_t i = 0; i < count; ++i) {
-    const std::string name = fmt::format("LABEL_{}", i);
-    names[std::to_string(i)] = name;
-    ids[name] = i;
-  }
-  config["id2label"] = names;
-  config["label2id"] = ids;
-}
-
 std::string config_text(const ConvertedModel& model) {
   const auto made = formats::Json::parse(hugging_face_config_text(model.config, {}, model.dtype));
   formats::Json config = model.source_config.is_null() ? made : model.source_config;
@@ -45,7 +32,9 @@ std::string config_text(const ConvertedModel& model) {
   if (!config.contains("model_type")) config["model_type"] = made.at("model_type");
   if (model.source_config.is_null() || !config.contains("architectures")) {
     config["architectures"] = {model.architecture};
-    if (model.num_labels > 0 && !config.contains("id2label")) add_labels(model.num_labels, config);
+    if (model.num_labels > 0 && !config.contains("id2label")) {
+      add_label_names(numbered_labels(model.num_labels), config);
+    }
   }
   config["vocab_size"] = model.config.vocab_size;
   config[config.contains("dtype") ? "dtype" : "torch_dtype"] = model.dtype;

@@ -83,41 +83,30 @@ void add_labels(const BertHead& head, formats::Json& text) {
   text["classifier_dropout"] = head.classifier_dropout;
   text["problem_type"] = head.is_regression() ? kRegression : kSingleLabel;
   if (!head.task.empty()) text["finetuning_task"] = head.task;
-  text["id2label"] = formats::Json::object();
-  text["label2id"] = formats::Json::object();
-  for (size_t i = 0; i < head.labels.size(); ++i) {
-    text["id2label"][std::to_string(i)] = head.labels[i];
-    text["label2id"][head.labels[i]] = i;
-  }
+  add_label_names(head.labels, text);
 }
 
 constexpr std::string_view kGroupBert = "groupbert";
 constexpr std::string_view kGroup = "Group";  // in front of the names of its classes
 
 HeadKind head_kind_of(const Json& object, const std::string& source) {
-  const auto first = architecture_in(object);
-  if (!first) return HeadKind::kPretraining;
-  const std::string& name = *first;
-  if (name == "BertModel" || name == "BertForMaskedLM") return HeadKind::kPretraining;
-  for (const HeadKind kind :
-       {HeadKind::kPretraining, HeadKind::kQuestionAnswering, HeadKind::kSequenceClassification}) {
-    if (name == models::architecture_of(kind)) return kind;
-  }
-  throw_user_error("{}: architectures names \"{}\"; known are {}, {} and {}", source, name,
-                   models::architecture_of(HeadKind::kPretraining),
-                   models::architecture_of(HeadKind::kQuestionAnswering),
-                   models::architecture_of(HeadKind::kSequenceClassification));
+  const auto name = architecture_in(object);
+  if (!name) return HeadKind::kPretraining;
+  if (const auto* head = models::head_of_architecture(*name)) return head->kind;
+  std::vector<std::string_view> known;
+  for (const models::HeadTraits& head : models::all_heads()) known.push_back(head.architecture);
+  throw_user_error("{}: architectures names \"{}\"; known are {}", source, *name,
+                   fmt::join(known, ", "));
 }
 
-// Says whether there is a projection that words may be tied to: these two heads have none.
+// Says whether there is, or may be, a projection that words are tied to.
 bool projects_onto_words(const Json& object) {
   const auto name = architecture_in(object);
-  return name != models::architecture_of(HeadKind::kQuestionAnswering) &&
-         name != models::architecture_of(HeadKind::kSequenceClassification);
+  const auto* head = name ? models::head_of_architecture(*name) : nullptr;
+  return head == nullptr || head->predicts_words();
 }
 
 std::vector<std::string> labels_of(const Json& object, const std::string& source) {
-  std::vector<std::string> labels;
   const auto names = object.find("id2label");
   if (!names || !names->is_object() || names->empty()) {
     int64_t count = 2;
@@ -125,9 +114,9 @@ std::vector<std::string> labels_of(const Json& object, const std::string& source
     if (count < 1 || count > kMostLabels) {
       throw_user_error("{}: num_labels is {}; it must be 1 to {}", source, count, kMostLabels);
     }
-    for (int64_t i = 0; i < count; ++i) labels.push_back(fmt::format("LABEL_{}", i));
-    return labels;
+    return numbered_labels(count);
   }
+  std::vector<std::string> labels;
   for (size_t i = 0; i < names->size(); ++i) {
     const auto name = names->find(std::to_string(i));
     if (!name || !(name->is_string() || name->is_number())) {
@@ -166,13 +155,28 @@ std::optional<std::string> architecture_in(const Json& object) {
   return name;
 }
 
+std::vector<std::string> numbered_labels(int64_t count) {
+  std::vector<std::string> labels;
+  for (int64_t i = 0; i < count; ++i) labels.push_back(fmt::format("LABEL_{}", i));
+  return labels;
+}
+
+void add_label_names(std::span<const std::string> labels, Json& config) {
+  config["id2label"] = Json::object();
+  config["label2id"] = Json::object();
+  for (size_t i = 0; i < labels.size(); ++i) {
+    config["id2label"][std::to_string(i)] = labels[i];
+    config["label2id"][labels[i]] = i;
+  }
+}
+
 std::string class_name(const BertConfig& config, std::string_view class_of_bert) {
   return std::string(config.groupbert ? kGroup : "").append(class_of_bert);
 }
 
 std::string hugging_face_config_text(const BertConfig& config, const BertHead& head,
                                      std::string_view dtype, int32_t pad_id) {
-  const std::string name = class_name(config, models::architecture_of(head.kind));
+  const std::string name = class_name(config, head.traits().architecture);
   formats::Json text{{"architectures", {name}},
                      {"model_type", config.groupbert ? kGroupBert : "bert"}};
   for (const BertField& field : models::bert_fields()) {
@@ -195,7 +199,7 @@ std::string hugging_face_config_text(const BertConfig& config, const BertHead& h
       text[field.name] = false;
     }
   }
-  if (head.kind == HeadKind::kSequenceClassification) add_labels(head, text);
+  if (head.traits().has_labels) add_labels(head, text);
   return formats::json_text(text);
 }
 
@@ -244,7 +248,7 @@ BertConfig read_hugging_face_config(const std::filesystem::path& path) {
 
 BertHead bert_head_from_json(const Json& object, const std::string& source) {
   BertHead head{.kind = head_kind_of(object, source)};
-  if (head.kind != HeadKind::kSequenceClassification) return head;
+  if (!head.traits().has_labels) return head;
   const KeyReader reader(object, source);
   head.labels = labels_of(object, source);
   check_problem_type(reader, head, source);

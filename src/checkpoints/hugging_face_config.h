@@ -11,8 +11,10 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/json.h"
 #include "models/bert_config.h"
@@ -22,6 +24,11 @@ namespace cloze::checkpoints {
 
 // The name that this model has for a class of BERT's, such as "BertForPreTraining".
 std::string class_name(const models::BertConfig& config, std::string_view class_of_bert);
+
+// The names that transformers gives to classes without any: "LABEL_0" and so on.
+std::vector<std::string> numbered_labels(int64_t count);
+// Adds "id2label" and "label2id", by which transformers knows the number of classes.
+void add_label_names(std::span<const std::string> labels, formats::Json& config);
 
 // The text of config.json; `dtype` is that of the weights beside it, `pad_id` that of [PAD] in the
 // vocabulary.

@@ -82,6 +82,15 @@ TEST(HuggingFaceConfig, RefusalsNameFileKeyAndValue) {
   EXPECT_EQ(refusal_of("[]"), "config.json: not a JSON object");
 }
 
+TEST(HuggingFaceConfig, AHeadThatIsNotOursIsRefusedByName) {
+  const auto read = [](const std::string& text) {
+    return bert_head_from_json(*formats::parse_json(text), "config.json");
+  };
+  EXPECT_EQ(refusal(read, R"({"architectures": ["BertForMultipleChoice"]})"),
+            "config.json: architectures names \"BertForMultipleChoice\"; known are "
+            "BertForPreTraining, BertForQuestionAnswering, BertForSequenceClassification");
+}
+
 TEST(HuggingFaceConfig, WordsAreTiedWhereTheyArePredicted) {
   const auto untied = [](const std::string& keys) {
     return refusal_of(R"({"tie_word_embeddings": false)" + keys + "}");

@@ -1,5 +1,7 @@
 #include "checkpoints/stored_head.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "checkpoints/hugging_face_config.h"
@@ -16,34 +18,39 @@ bool has(std::span<const TensorView> tensors, std::string_view start) {
       tensors, [&](const TensorView& tensor) { return tensor.name.starts_with(start); });
 }
 
+// The first row whose head has parameters among the tensors; null: none.
+const models::HeadTraits* head_of_tensors(std::span<const TensorView> tensors) {
+  const auto found = std::ranges::find_if(models::all_heads(), [&](const models::HeadTraits& head) {
+    return has(tensors, head.parameters);
+  });
+  return found == models::all_heads().end() ? nullptr : &*found;
+}
+
 // Adds what the tensors tell. Heads that are not ours are left to the code that reads the weights.
 void complete(std::span<const TensorView> tensors, formats::Json& config) {
-  const std::string_view name = class_of_tensors(tensors);
-  const bool is_classifier =
-      name == models::architecture_of(models::HeadKind::kSequenceClassification);
-  const bool answers = name == models::architecture_of(models::HeadKind::kQuestionAnswering);
-  if (!is_classifier && !answers) return;
-  config["architectures"] = {name};
-  if (is_classifier) config["num_labels"] = num_labels_of(tensors);
+  const models::HeadTraits* head = head_of_tensors(tensors);
+  if (head == nullptr) return;
+  config["architectures"] = {head->architecture};
+  if (head->has_labels) config["num_labels"] = num_labels_of(tensors);
 }
 
 }  // namespace
 
 std::string_view class_of_tensors(std::span<const TensorView> tensors) {
-  const bool has_mlm = has(tensors, "cls.predictions.");
   const bool has_nsp = has(tensors, "cls.seq_relationship.");
-  if (has_mlm) return has_nsp ? "BertForPreTraining" : "BertForMaskedLM";
-  if (has(tensors, "qa_outputs.")) return "BertForQuestionAnswering";
-  if (has(tensors, "classifier.")) return "BertForSequenceClassification";
-  return has_nsp ? "BertForNextSentencePrediction" : "BertModel";
+  const models::HeadTraits* head = head_of_tensors(tensors);
+  if (head == nullptr) return has_nsp ? "BertForNextSentencePrediction" : "BertModel";
+  if (head->predicts_words() && !has_nsp) return "BertForMaskedLM";
+  return head->architecture;
 }
 
 int64_t num_labels_of(std::span<const TensorView> tensors) {
-  // A span head has two outputs whatever a classifier beside it has.
-  const TensorView* classifier = formats::find_tensor(tensors, "classifier.weight");
-  const bool has_labels =
-      classifier != nullptr && classifier->shape.rank() == 2 && !has(tensors, "qa_outputs.");
-  return has_labels ? classifier->shape[0] : 0;
+  // The classifier may be another's: a span head has two outputs whatever one beside it has.
+  const models::HeadTraits* head = head_of_tensors(tensors);
+  if (head == nullptr || !head->has_labels) return 0;
+  const TensorView* weight =
+      formats::find_tensor(tensors, fmt::format("{}weight", head->parameters));
+  return weight != nullptr && weight->shape.rank() == 2 ? weight->shape[0] : 0;
 }
 
 models::BertHead read_stored_head(const std::filesystem::path& model) {

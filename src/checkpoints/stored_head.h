@@ -12,10 +12,10 @@
 
 namespace cloze::checkpoints {
 
-// transformers' class, "BertForPreTraining" and so on, for tensors under Hugging Face's names.
-// With several heads, that of pre-training.
+// transformers' class, "BertForPreTraining" and so on, for tensors under Hugging Face's names. With
+// several heads it is that of the first row (models/bert_heads.h).
 std::string_view class_of_tensors(std::span<const formats::TensorView> tensors);
-// Classes of the classifier among them; 0: there is none.
+// Classes of their head; 0: it has none.
 int64_t num_labels_of(std::span<const formats::TensorView> tensors);
 
 // `model` is a folder, a file or a prefix, with its configuration beside it. If that does not name

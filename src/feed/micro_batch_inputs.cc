@@ -7,7 +7,7 @@
 namespace cloze::feed {
 namespace {
 
-// As many as the session has slots for.
+// Writes as many values as the session has slots for.
 template <typename T>
 void write_slots(engine::Session& session, const char* name, const std::vector<T>& values) {
   if (!session.has(name)) return;

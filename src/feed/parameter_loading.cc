@@ -70,10 +70,10 @@ void copy_in_slices(engine::Session& session, const std::string& name, const Ten
   }
 }
 
-// Of the file, by their full names.
+// The tensors of the file by their full names.
 using StoredTensors = std::multimap<std::string, const TensorView*>;
 
-// "bert.encoder.layer.3." of the name of a tensor in that layer, else "".
+// Returns "bert.encoder.layer.3." for the name of a tensor in that layer, else "".
 std::string layer_of(const std::string& full_name) {
   constexpr std::string_view kLayers = "bert.encoder.layer.";
   if (!full_name.starts_with(kLayers)) return "";

@@ -49,11 +49,10 @@ data::MicroBatchCapacity capacity_for(std::span<const data::Sample> samples,
     tokens.add(std::ssize(sample.input_ids));
     predictions.add(std::ssize(sample.masked_positions));
   }
-  const bool predicts_tokens = head.kind == models::HeadKind::kPretraining;
   return {.tokens = slots_for(tokens.capacity()),
           .sequences =
               power_of_two(std::min<int64_t>(std::ssize(samples), InferenceClient::kMostSequences)),
-          .predictions = predicts_tokens ? power_of_two(predictions.capacity()) : 0};
+          .predictions = head.traits().predicts_words() ? power_of_two(predictions.capacity()) : 0};
 }
 
 std::shared_ptr<const PackedModel> with_head(std::shared_ptr<const PackedModel> model,
@@ -139,6 +138,24 @@ void InferenceClient::run(std::span<const data::Sample> samples,
     if (observer_) observer_(batch);
     visit(batch);
   }
+}
+
+void InferenceClient::run_each(
+    std::span<const data::Sample> samples,
+    const std::function<void(size_t sample, std::span<const float> logits)>& visit) {
+  const models::BertHead& head = model_->head();
+  CLOZE_CHECK(!head.traits().predicts_words(), "{} has several outputs", head.traits().name);
+  const models::HeadOutput& only = head.traits().outputs.front();
+  const bool by_token = only.rows == models::OutputRows::kTokens;
+  const int64_t width = only.width(model_->config(), head);
+  run(samples, [&](const data::MicroBatch& batch) {
+    const std::span<const float> logits = output(only.name);
+    for (int64_t b = 0; b < batch.num_sequences; ++b) {
+      const int64_t first = by_token ? batch.sequence_starts[b] : b;
+      const int64_t rows = by_token ? batch.sequence_starts[b + 1] - first : 1;
+      visit(batch.sequence_ids[b], logits.subspan(first * width, rows * width));
+    }
+  });
 }
 
 }  // namespace cloze::inference

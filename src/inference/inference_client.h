@@ -44,6 +44,10 @@ class InferenceClient {
   // kMostTokens tokens go into one.
   void run(std::span<const data::Sample> samples,
            const std::function<void(const data::MicroBatch&)>& visit);
+  // Calls `visit` for each sample, with its index and its logits: the rows of the head's one output
+  // for its tokens, or its one row. Not for a head that predicts words.
+  void run_each(std::span<const data::Sample> samples,
+                const std::function<void(size_t sample, std::span<const float> logits)>& visit);
   // Called after each micro-batch, before `visit`: for callers that show how far the work has come.
   // What it throws ends run().
   void set_observer(std::function<void(const data::MicroBatch&)> observer) {

@@ -16,7 +16,6 @@
 namespace cloze::inference {
 namespace {
 
-using models::HeadKind;
 using ops::WeightLayout;
 
 constexpr data::MicroBatchCapacity kCapacity{.tokens = 80, .sequences = 2, .predictions = 4};
@@ -33,7 +32,7 @@ data::MicroBatch some_micro_batch() {
   return data::pack(samples, kCapacity).micro_batches.at(0);
 }
 
-class InferenceGraphTest : public testing::TestWithParam<HeadKind> {
+class InferenceGraphTest : public testing::TestWithParam<models::HeadTraits> {
  protected:
   // Everything the graph gives.
   std::vector<float> outputs(graph::Graph graph) const {
@@ -74,7 +73,7 @@ class InferenceGraphTest : public testing::TestWithParam<HeadKind> {
     EXPECT_LT(rounded, 16 * unit_roundoff(DType::kBF16));
   }
 
-  const SmallModelFolder folder_{GetParam(), "inference_graph_test"};
+  const SmallModelFolder folder_{GetParam().kind, "inference_graph_test"};
 };
 
 TEST_P(InferenceGraphTest, PackedWeightsChangeNothingButRoundings) {
@@ -89,12 +88,8 @@ TEST_P(InferenceGraphTest, ActivationsInBfloat16GiveNearlyTheSame) {
   expect_rounded(WeightLayout::kPairs);
 }
 
-INSTANTIATE_TEST_SUITE_P(Heads, InferenceGraphTest,
-                         testing::Values(HeadKind::kPretraining, HeadKind::kQuestionAnswering,
-                                         HeadKind::kSequenceClassification),
-                         [](const auto& info) {
-                           return std::string(models::architecture_of(info.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(Heads, InferenceGraphTest, testing::ValuesIn(models::all_heads()),
+                         [](const auto& info) { return std::string(info.param.architecture); });
 
 }  // namespace
 }  // namespace cloze::inference

@@ -10,11 +10,10 @@ namespace {
 
 data::MicroBatchCapacity largest_capacity(const models::BertConfig& config,
                                           const models::BertHead& head) {
-  const bool predicts_tokens = head.kind == models::HeadKind::kPretraining;
   return {.tokens = slots_for(
               std::max<int64_t>(InferenceClient::kMostTokens, config.max_position_embeddings)),
           .sequences = InferenceClient::kMostSequences,
-          .predictions = predicts_tokens ? InferenceClient::kMostPredictions : 0};
+          .predictions = head.traits().predicts_words() ? InferenceClient::kMostPredictions : 0};
 }
 
 // The largest parameter is read whole, and copied to the device to be packed there.

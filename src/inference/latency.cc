@@ -68,7 +68,7 @@ double percentile(const std::vector<double>& sorted, double share) {
 
 MadeUpSamples::MadeUpSamples(const PackedModel& model, int64_t length,
                              const std::filesystem::path& histogram)
-    : config_(model.config()), kind_(model.head().kind), length_(length) {
+    : config_(model.config()), has_blank_(model.head().traits().predicts_words()), length_(length) {
   if (!histogram.empty()) lengths_.emplace(data::read_length_histogram(histogram));
   const int64_t longest = lengths_ ? lengths_->longest() : length;
   if (longest > config_.max_position_embeddings) {
@@ -93,7 +93,7 @@ data::Sample MadeUpSamples::sample(int64_t index) const {
         static_cast<int32_t>(random.below(static_cast<uint32_t>(config_.vocab_size))));
     sample.token_type_ids.push_back(2 * i < length || config_.type_vocab_size < 2 ? 0 : 1);
   }
-  if (kind_ == models::HeadKind::kPretraining) {
+  if (has_blank_) {
     sample.masked_positions = {static_cast<int32_t>(length / 2)};
     sample.masked_labels = {0};
   }

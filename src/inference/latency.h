@@ -30,7 +30,7 @@ class MadeUpSamples {
   data::Sample sample(int64_t index) const;
 
   models::BertConfig config_;
-  models::HeadKind kind_;
+  bool has_blank_;
   int64_t length_;
   std::optional<data::SpreadLengths> lengths_;
 };

@@ -244,14 +244,14 @@ void check_processor(const formats::Json& description, const PackOptions& option
 }  // namespace
 
 std::string PretrainedModel::architecture() const {
-  return checkpoints::class_name(config, models::architecture_of(head.kind));
+  return checkpoints::class_name(config, head.traits().architecture);
 }
 
 const models::BertHead& PretrainedModel::require_head(models::HeadKind kind) const {
   if (head.kind != kind) {
     throw_user_error("{} is a {}, where a {} is needed; give a model of that kind", path.string(),
                      architecture(),
-                     checkpoints::class_name(config, models::architecture_of(kind)));
+                     checkpoints::class_name(config, models::traits_of(kind).architecture));
   }
   return head;
 }

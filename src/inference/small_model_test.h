@@ -27,7 +27,7 @@ class SmallModelFolder {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
     head_.kind = kind;
-    if (kind == models::HeadKind::kSequenceClassification) head_.labels = {"no", "yes", "maybe"};
+    if (head_.traits().has_labels) head_.labels = {"no", "yes", "maybe"};
     platform::write_file_atomically(path_ / "config.json",
                                     checkpoints::hugging_face_config_text(model, head_));
     write_vocabulary();

@@ -27,20 +27,43 @@ using graph::Value;
 
 constexpr std::string_view kWordEmbeddings = "bert.embeddings.word_embeddings.weight";
 
-Value integers(Graph& graph, const char* name, int64_t count) {
-  return graph.add_input(name, {DType::kI32, {count}});
-}
-Value normalizer_of(Graph& graph, const std::string& loss) {
-  return graph.add_input(loss + "_normalizer", graph::kScalar);
-}
+}  // namespace
 
-Value mlm_transform(Graph& graph, const BertConfig& config, Value hidden) {
-  const auto scope = graph.scope("transform");
-  const Value dense = nn::linear_layer(
-      graph, "dense", hidden,
-      {.out_features = config.hidden_size, .initializer_range = config.initializer_range});
-  const Value activated = ops::gelu(graph, dense, gelu_form(config.hidden_act));
-  return nn::layer_norm_layer(graph, "LayerNorm", activated, config.layer_norm_eps);
+// The graph that a head is added to, and the model that it is built for.
+struct HeadGraph {
+  Graph& graph;
+  const BertConfig& config;
+  const BertHead& head;
+  const BatchShape& shape;
+  BertInputs inputs;
+
+  Value integers(const char* name, int64_t count) const {
+    return graph.add_input(name, {DType::kI32, {count}});
+  }
+  Value normalizer_of(const std::string& loss) const {
+    return graph.add_input(loss + "_normalizer", graph::kScalar);
+  }
+  Value linear(std::string_view name, Value x, int64_t out_features) const {
+    return nn::linear_layer(
+        graph, name, x,
+        {.out_features = out_features, .initializer_range = config.initializer_range});
+  }
+  // The encoder's hidden states, [T, H].
+  Value encoded() const { return bert_encoder(graph, config, inputs); }
+  // tanh(W h[CLS]): [T, H] -> [B, H]
+  Value pooled(Value hidden) const {
+    const Value first = ops::gather_rows(graph, hidden, inputs.first_tokens);
+    return ops::tanh(graph, linear("bert.pooler.dense", first, config.hidden_size));
+  }
+};
+
+namespace {
+
+Value mlm_transform(const HeadGraph& model, Value hidden) {
+  const auto scope = model.graph.scope("transform");
+  const Value dense = model.linear("dense", hidden, model.config.hidden_size);
+  const Value activated = ops::gelu(model.graph, dense, gelu_form(model.config.hidden_act));
+  return nn::layer_norm_layer(model.graph, "LayerNorm", activated, model.config.layer_norm_eps);
 }
 
 // The hidden states that the vocabulary projection reads, [P, H], and that projection's parameters.
@@ -49,150 +72,181 @@ struct MaskedLanguageModel {
   Value table;   // [V, H]: the word embeddings, tied
   Value bias;    // [V], may be invalid
 };
-MaskedLanguageModel masked_language_model(Graph& graph, const BertConfig& config, Value encoded,
+MaskedLanguageModel masked_language_model(const HeadGraph& model, Value encoded,
                                           Value masked_positions) {
+  Graph& graph = model.graph;
   const auto scope = graph.scope("cls.predictions");
   Value hidden = ops::gather_rows(graph, encoded, masked_positions);
-  if (config.use_cls_layer) hidden = mlm_transform(graph, config, hidden);
+  if (model.config.use_cls_layer) hidden = mlm_transform(model, hidden);
   Value bias;
-  if (config.use_prediction_bias) {
-    bias = graph.add_parameter("bias", {config.vocab_size}, Init::zeros(), graph::kVectorTraits);
+  if (model.config.use_prediction_bias) {
+    bias =
+        graph.add_parameter("bias", {model.config.vocab_size}, Init::zeros(), graph::kVectorTraits);
   }
   return {.hidden = hidden, .table = *graph.find(kWordEmbeddings), .bias = bias};
 }
 
-// tanh(W h[CLS]): [T, H] -> [B, H]
-Value pooled(Graph& graph, const BertConfig& config, Value encoded, Value first_tokens) {
-  const Value first = ops::gather_rows(graph, encoded, first_tokens);
-  return ops::tanh(graph, nn::linear_layer(graph, "bert.pooler.dense", first,
-                                           {.out_features = config.hidden_size,
-                                            .initializer_range = config.initializer_range}));
-}
-
 // [B, 2]; class 0: the second sentence really follows.
-Value next_sentence_logits(Graph& graph, const BertConfig& config, Value encoded,
-                           Value first_tokens) {
-  return nn::linear_layer(graph, "cls.seq_relationship",
-                          pooled(graph, config, encoded, first_tokens),
-                          {.out_features = 2, .initializer_range = config.initializer_range});
+Value next_sentence_logits(const HeadGraph& model, Value encoded) {
+  return model.linear("cls.seq_relationship", model.pooled(encoded), 2);
 }
 
-// [T, 2]: where an answer begins and where it ends.
-Value span_logits(Graph& graph, const BertConfig& config, Value encoded) {
-  return nn::linear_layer(graph, "qa_outputs", encoded,
-                          {.out_features = 2, .initializer_range = config.initializer_range});
+Value mlm_normalizer_of(const HeadGraph& model) {
+  if (model.head.loss_basis == LossBasis::kPerToken) return model.normalizer_of("mlm");
+  return model.graph.add_input("prediction_weights", {DType::kF32, {model.shape.predictions}});
 }
 
-// [B, C]. `sequence_ids` keys the dropout; invalid when inferring.
-Value class_logits(Graph& graph, const BertConfig& config, const BertHead& head,
-                   const BertInputs& inputs, Value encoded, Value sequence_ids) {
-  Value hidden = pooled(graph, config, encoded, inputs.first_tokens);
-  if (sequence_ids.valid()) {
-    const ops::RandomInputs random{
-        .sample_ids = sequence_ids, .position_ids = sequence_ids, .random_key = inputs.random_key};
-    hidden = ops::dropout(graph, hidden, random, head.classifier_dropout);
-  }
-  return nn::linear_layer(
-      graph, "classifier", hidden,
-      {.out_features = std::ssize(head.labels), .initializer_range = config.initializer_range});
-}
+std::vector<TaskLoss> pretraining_losses(const HeadGraph& model) {
+  const Value masked_positions = model.integers("masked_positions", model.shape.predictions);
+  const Value masked_labels = model.integers("masked_labels", model.shape.predictions);
+  const Value next_sentence_labels = model.integers("next_sentence_labels", model.shape.sequences);
+  const Value mlm_normalizer = mlm_normalizer_of(model);
+  const Value nsp_normalizer = model.normalizer_of("nsp");
 
-Value mlm_normalizer_of(Graph& graph, LossBasis basis, const BatchShape& shape) {
-  if (basis == LossBasis::kPerToken) return normalizer_of(graph, "mlm");
-  return graph.add_input("prediction_weights", {DType::kF32, {shape.predictions}});
-}
-
-std::vector<TaskLoss> pretraining_losses(Graph& graph, const BertConfig& config, LossBasis basis,
-                                         const BatchShape& shape, const BertInputs& inputs) {
-  const Value masked_positions = integers(graph, "masked_positions", shape.predictions);
-  const Value masked_labels = integers(graph, "masked_labels", shape.predictions);
-  const Value next_sentence_labels = integers(graph, "next_sentence_labels", shape.sequences);
-  const Value mlm_normalizer = mlm_normalizer_of(graph, basis, shape);
-  const Value nsp_normalizer = normalizer_of(graph, "nsp");
-
-  const Value encoded = bert_encoder(graph, config, inputs);
-  const Value nsp_logits = next_sentence_logits(graph, config, encoded, inputs.first_tokens);
+  const Value encoded = model.encoded();
+  const Value nsp_logits = next_sentence_logits(model, encoded);
   const ops::LossOutputs nsp =
-      ops::cross_entropy(graph, nsp_logits, next_sentence_labels, nsp_normalizer);
-  const MaskedLanguageModel model = masked_language_model(graph, config, encoded, masked_positions);
-  const ops::LossOutputs mlm = ops::vocabulary_loss(graph, {.x = model.hidden,
-                                                            .table = model.table,
-                                                            .labels = masked_labels,
-                                                            .normalizer = mlm_normalizer,
-                                                            .bias = model.bias});
+      ops::cross_entropy(model.graph, nsp_logits, next_sentence_labels, nsp_normalizer);
+  const MaskedLanguageModel words = masked_language_model(model, encoded, masked_positions);
+  const ops::LossOutputs mlm = ops::vocabulary_loss(model.graph, {.x = words.hidden,
+                                                                  .table = words.table,
+                                                                  .labels = masked_labels,
+                                                                  .normalizer = mlm_normalizer,
+                                                                  .bias = words.bias});
   return {{"mlm", mlm.loss, mlm.correct, true}, {"nsp", nsp.loss, nsp.correct, false}};
 }
 
-std::vector<TaskLoss> question_answering_losses(Graph& graph, const BertConfig& config,
-                                                const BatchShape& shape, const BertInputs& inputs) {
-  const Value start_positions = integers(graph, "start_positions", shape.sequences);
-  const Value end_positions = integers(graph, "end_positions", shape.sequences);
-  const Value normalizer = normalizer_of(graph, "span");
-  const Value logits = span_logits(graph, config, bert_encoder(graph, config, inputs));
-  const ops::LossOutputs span = ops::span_loss(graph, {.logits = logits,
-                                                       .sequence_starts = inputs.sequence_starts,
-                                                       .start_positions = start_positions,
-                                                       .end_positions = end_positions,
-                                                       .normalizer = normalizer});
+std::vector<Value> pretraining_logits(const HeadGraph& model, Value encoded) {
+  const Value masked_positions = model.integers("masked_positions", model.shape.predictions);
+  const MaskedLanguageModel words = masked_language_model(model, encoded, masked_positions);
+  const Value predictions =
+      ops::linear(model.graph, {.x = words.hidden, .weight = words.table, .bias = words.bias});
+  return {predictions, next_sentence_logits(model, encoded)};
+}
+
+// [T, 2]: where an answer begins and where it ends.
+std::vector<Value> span_logits(const HeadGraph& model, Value encoded) {
+  return {model.linear("qa_outputs", encoded, 2)};
+}
+
+std::vector<TaskLoss> question_answering_losses(const HeadGraph& model) {
+  const Value start_positions = model.integers("start_positions", model.shape.sequences);
+  const Value end_positions = model.integers("end_positions", model.shape.sequences);
+  const Value normalizer = model.normalizer_of("span");
+  const Value logits = span_logits(model, model.encoded()).front();
+  const ops::LossOutputs span =
+      ops::span_loss(model.graph, {.logits = logits,
+                                   .sequence_starts = model.inputs.sequence_starts,
+                                   .start_positions = start_positions,
+                                   .end_positions = end_positions,
+                                   .normalizer = normalizer});
   return {{"span", span.loss, span.correct}};
 }
 
-std::vector<TaskLoss> classification_losses(Graph& graph, const BertConfig& config,
-                                            const BertHead& head, const BatchShape& shape,
-                                            const BertInputs& inputs) {
-  const Value sequence_ids = integers(graph, "sequence_ids", shape.sequences);
+// [B, C]
+std::vector<Value> class_logits(const HeadGraph& model, Value pooled) {
+  return {model.linear("classifier", pooled, std::ssize(model.head.labels))};
+}
+
+std::vector<TaskLoss> classification_losses(const HeadGraph& model) {
+  const Value sequence_ids = model.integers("sequence_ids", model.shape.sequences);
   const auto logits = [&] {
-    const Value encoded = bert_encoder(graph, config, inputs);
-    return class_logits(graph, config, head, inputs, encoded, sequence_ids);
+    const ops::RandomInputs random{.sample_ids = sequence_ids,
+                                   .position_ids = sequence_ids,
+                                   .random_key = model.inputs.random_key};
+    const Value kept = ops::dropout(model.graph, model.pooled(model.encoded()), random,
+                                    model.head.classifier_dropout);
+    return class_logits(model, kept).front();
   };
-  if (head.is_regression()) {
-    const Value scores = graph.add_input("scores", {DType::kF32, {shape.sequences}});
-    const Value normalizer = normalizer_of(graph, "score");
-    return {{"score", ops::squared_error(graph, logits(), scores, normalizer), Value{}}};
+  if (model.head.is_regression()) {
+    const Value scores = model.graph.add_input("scores", {DType::kF32, {model.shape.sequences}});
+    const Value normalizer = model.normalizer_of("score");
+    return {{"score", ops::squared_error(model.graph, logits(), scores, normalizer), Value{}}};
   }
-  const Value labels = integers(graph, "class_labels", shape.sequences);
-  const Value normalizer = normalizer_of(graph, "class");
-  const ops::LossOutputs loss = ops::cross_entropy(graph, logits(), labels, normalizer);
+  const Value labels = model.integers("class_labels", model.shape.sequences);
+  const Value normalizer = model.normalizer_of("class");
+  const ops::LossOutputs loss = ops::cross_entropy(model.graph, logits(), labels, normalizer);
   return {{"class", loss.loss, loss.correct}};
 }
 
-void infer_blanks(Graph& graph, const BertConfig& config, const BatchShape& shape,
-                  const BertInputs& inputs, Value encoded) {
-  const MaskedLanguageModel mlm = masked_language_model(
-      graph, config, encoded, integers(graph, "masked_positions", shape.predictions));
-  const Value predictions =
-      ops::linear(graph, {.x = mlm.hidden, .weight = mlm.table, .bias = mlm.bias});
-  graph.mark_output(predictions, "prediction_logits");
-  graph.mark_output(next_sentence_logits(graph, config, encoded, inputs.first_tokens),
-                    "seq_relationship_logits");
+int64_t words_of(const BertConfig& config, const BertHead& /*head*/) { return config.vocab_size; }
+int64_t positions_of(const BertConfig& config, const BertHead& /*head*/) {
+  return config.max_position_embeddings;
+}
+int64_t two(const BertConfig& /*config*/, const BertHead& /*head*/) { return 2; }
+int64_t labels_of(const BertConfig& /*config*/, const BertHead& head) {
+  return std::ssize(head.labels);
 }
 
 }  // namespace
 
-std::string_view architecture_of(HeadKind kind) {
-  switch (kind) {
-    case HeadKind::kPretraining:
-      return "BertForPreTraining";
-    case HeadKind::kQuestionAnswering:
-      return "BertForQuestionAnswering";
-    case HeadKind::kSequenceClassification:
-      return "BertForSequenceClassification";
-  }
-  CLOZE_CHECK(false, "no architecture for this head");
+std::span<const HeadTraits> all_heads() {
+  static const std::vector<HeadTraits> rows{
+      {.kind = HeadKind::kPretraining,
+       .name = "pre-training",
+       .architecture = "BertForPreTraining",
+       .also_read = {"BertForMaskedLM", "BertModel"},
+       .parameters = "cls.predictions.",
+       .pipeline = "fill-mask",
+       .objective = "Masked language model",
+       .endpoint = "/fill",
+       .outputs = {{"prediction_logits", OutputRows::kPredictions, words_of},
+                   {"seq_relationship_logits", OutputRows::kSequences, two}},
+       .losses = pretraining_losses,
+       .logits = pretraining_logits,
+       .softmax_classes = {words_of, two}},
+      {.kind = HeadKind::kQuestionAnswering,
+       .name = "question answering",
+       .architecture = "BertForQuestionAnswering",
+       .parameters = "qa_outputs.",
+       .pipeline = "question-answering",
+       .objective = "Question answering",
+       .endpoint = "/answer",
+       .outputs = {{"span_logits", OutputRows::kTokens, two}},
+       .losses = question_answering_losses,
+       .logits = span_logits,
+       .softmax_classes = {positions_of}},
+      {.kind = HeadKind::kSequenceClassification,
+       .name = "sequence classification",
+       .architecture = "BertForSequenceClassification",
+       .parameters = "classifier.",
+       .has_labels = true,
+       .pipeline = "text-classification",
+       .objective = "Classification of sequences",
+       .endpoint = "/classify",
+       .outputs = {{"class_logits", OutputRows::kSequences, labels_of}},
+       .losses = classification_losses,
+       .logits = [](const HeadGraph& model,
+                    Value encoded) { return class_logits(model, model.pooled(encoded)); },
+       .softmax_classes = {labels_of}},
+  };
+  return rows;
+}
+
+bool HeadTraits::predicts_words() const {
+  return std::ranges::count(outputs, OutputRows::kPredictions, &HeadOutput::rows) > 0;
+}
+
+const HeadTraits& traits_of(HeadKind kind) {
+  const auto found = std::ranges::find(all_heads(), kind, &HeadTraits::kind);
+  CLOZE_CHECK(found != all_heads().end(), "head {} has no row", static_cast<int>(kind));
+  return *found;
+}
+
+const HeadTraits& BertHead::traits() const { return traits_of(kind); }
+
+const HeadTraits* head_of_architecture(std::string_view architecture) {
+  const auto is_read = [&](const HeadTraits& head) {
+    return head.architecture == architecture ||
+           std::ranges::count(head.also_read, architecture) > 0;
+  };
+  const auto found = std::ranges::find_if(all_heads(), is_read);
+  return found == all_heads().end() ? nullptr : &*found;
 }
 
 std::vector<TaskLoss> bert_for_training(Graph& graph, const BertConfig& config,
                                         const BertHead& head, const BatchShape& shape) {
-  const BertInputs inputs = add_bert_inputs(graph, shape);
-  switch (head.kind) {
-    case HeadKind::kPretraining:
-      return pretraining_losses(graph, config, head.loss_basis, shape, inputs);
-    case HeadKind::kQuestionAnswering:
-      return question_answering_losses(graph, config, shape, inputs);
-    case HeadKind::kSequenceClassification:
-      return classification_losses(graph, config, head, shape, inputs);
-  }
-  CLOZE_CHECK(false, "no losses for this head");
+  return head.traits().losses({graph, config, head, shape, add_bert_inputs(graph, shape)});
 }
 
 void bert_for_inference(Graph& graph, const BertConfig& config, const BertHead& head,
@@ -200,21 +254,11 @@ void bert_for_inference(Graph& graph, const BertConfig& config, const BertHead& 
   BertConfig without_dropout = config;
   without_dropout.hidden_dropout_prob = 0.0;
   without_dropout.attention_probs_dropout_prob = 0.0;
-  const BertInputs inputs = add_bert_inputs(graph, shape);
-  graph.info(inputs.random_key).is_optional = true;  // nothing is dropped
-  const Value encoded = bert_encoder(graph, without_dropout, inputs);
-  switch (head.kind) {
-    case HeadKind::kPretraining:
-      infer_blanks(graph, without_dropout, shape, inputs, encoded);
-      return;
-    case HeadKind::kQuestionAnswering:
-      graph.mark_output(span_logits(graph, without_dropout, encoded), "span_logits");
-      return;
-    case HeadKind::kSequenceClassification:
-      graph.mark_output(
-          class_logits(graph, without_dropout, head, inputs, encoded, /*sequence_ids=*/Value{}),
-          "class_logits");
-      return;
+  const HeadGraph model{graph, without_dropout, head, shape, add_bert_inputs(graph, shape)};
+  graph.info(model.inputs.random_key).is_optional = true;  // nothing is dropped
+  const std::vector<Value> logits = head.traits().logits(model, model.encoded());
+  for (size_t i = 0; i < logits.size(); ++i) {
+    graph.mark_output(logits[i], head.traits().outputs.at(i).name);
   }
 }
 
@@ -225,15 +269,12 @@ std::optional<double> untrained_loss(const BertConfig& config, const BertHead& h
     const double entropy = std::log(static_cast<double>(classes));
     return entropy + std::min(deviation * deviation / 2.0, deviation * std::sqrt(2.0 * entropy));
   };
-  switch (head.kind) {
-    case HeadKind::kPretraining:
-      return softmax(config.vocab_size) + softmax(2);
-    case HeadKind::kQuestionAnswering:
-      return softmax(config.max_position_embeddings);
-    case HeadKind::kSequenceClassification:
-      return head.is_regression() ? std::nullopt : std::optional(softmax(std::ssize(head.labels)));
+  if (head.is_regression()) return std::nullopt;
+  double loss = 0.0;
+  for (const HeadCount classes : head.traits().softmax_classes) {
+    loss += softmax(classes(config, head));
   }
-  CLOZE_CHECK(false, "no loss for this head");
+  return loss;
 }
 
 std::vector<AbsentBias> absent_biases(const BertConfig& config, HeadKind head) {
@@ -253,7 +294,7 @@ std::vector<AbsentBias> absent_biases(const BertConfig& config, HeadKind head) {
           {fmt::format("bert.encoder.layer.{}.convolution.groupconv.bias", i), config.hidden_size});
     }
   }
-  if (head == HeadKind::kPretraining && !config.use_prediction_bias) {
+  if (traits_of(head).predicts_words() && !config.use_prediction_bias) {
     absent.push_back({"cls.predictions.bias", config.vocab_size});
   }
   return absent;

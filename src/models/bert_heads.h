@@ -1,4 +1,6 @@
 // The heads on BERT's encoder: what is computed from its hidden states, to train and to infer.
+// A head is a row of the table in bert_heads.cc. Whoever needs to know something of one asks its
+// row; only serving has a table of its own (serve/model_endpoints.cc), of what answers requests.
 // Parameter names are Hugging Face's.
 //
 //   pre-training              cls.predictions (tied projection), bert.pooler, cls.seq_relationship
@@ -9,6 +11,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,20 +29,19 @@ enum class HeadKind { kPretraining, kQuestionAnswering, kSequenceClassification 
 // Graphcore's MLPerf programs).
 enum class LossBasis { kPerToken, kPerSequence };
 
+struct HeadTraits;
+
 struct BertHead {
   HeadKind kind = HeadKind::kPretraining;
   LossBasis loss_basis = LossBasis::kPerToken;  // of pre-training
-  // Classes of sequence classification, in the order of the logits; one: regression.
+  // The names of its classes, where it has any, in the order of the logits; one: regression.
   std::vector<std::string> labels = {};
   double classifier_dropout = 0.1;
   std::string task = {};  // what the classifier was fine-tuned on, "MRPC"; empty: not known
 
   bool is_regression() const { return labels.size() == 1; }
+  const HeadTraits& traits() const;
 };
-
-// "BertForPreTraining" and so on: transformers' class for the head; with "Group" in front it is
-// that of Optimum-Graphcore's GroupBERT.
-std::string_view architecture_of(HeadKind kind);
 
 // One term of what is minimised, normalised by the totals of the step through its input
 // NAME_normalizer [1]; mlm per sequence through prediction_weights [P] (data/micro_batch.h).
@@ -50,13 +52,53 @@ struct TaskLoss {
   bool per_prediction = false;  // normalised by predictions, not by sequences
 };
 
+// A number that a model and its head have, such as that of their classes.
+using HeadCount = int64_t (*)(const BertConfig& config, const BertHead& head);
+
+// An output of inference, f32: a row of `width` logits for each token, sequence or prediction.
+enum class OutputRows { kTokens, kSequences, kPredictions };
+
+struct HeadOutput {
+  const char* name;  // "span_logits"
+  OutputRows rows;
+  HeadCount width;
+};
+
+struct HeadGraph;  // bert_heads.cc
+
+// The row of a head.
+struct HeadTraits {
+  HeadKind kind;
+  std::string_view name;  // "question answering"
+  // transformers' class, "BertForQuestionAnswering"; with "Group" in front it is that of
+  // Optimum-Graphcore's GroupBERT.
+  std::string_view architecture;
+  std::vector<std::string_view> also_read = {};  // other classes that are read as this head
+  std::string_view parameters;  // the beginning of its parameters' names: "qa_outputs."; tells it
+  bool has_labels = false;      // config.json names its classes, and says its dropout
+  std::string_view pipeline;    // Hugging Face's name of the use, for the model card
+  std::string_view objective;   // what it is trained for, for the model card
+  std::string_view endpoint;    // where it is served: "/answer"
+  std::vector<HeadOutput> outputs;
+
+  std::vector<TaskLoss> (*losses)(const HeadGraph& model);
+  std::vector<graph::Value> (*logits)(const HeadGraph& model, graph::Value encoded);  // outputs
+  std::vector<HeadCount> softmax_classes;  // of each term of the loss
+
+  // Says whether it projects predictions onto the word embeddings, which are tied to it.
+  bool predicts_words() const;
+};
+
+std::span<const HeadTraits> all_heads();
+const HeadTraits& traits_of(HeadKind kind);
+// The head that a class of transformers is read as; null: none of ours.
+const HeadTraits* head_of_architecture(std::string_view architecture);
+
 // Forward pass of training. Adds the inputs of the labels (data/micro_batch.h) and normalizers.
 std::vector<TaskLoss> bert_for_training(graph::Graph& graph, const BertConfig& config,
                                         const BertHead& head, const BatchShape& shape);
 
-// Forward pass of inference: marks the outputs prediction_logits [P, V] and
-// seq_relationship_logits [B, 2], or span_logits [T, 2], or class_logits [B, C]. Dropout is left
-// out.
+// Forward pass of inference, without dropout: marks the outputs that the head's row lists.
 void bert_for_inference(graph::Graph& graph, const BertConfig& config, const BertHead& head,
                         const BatchShape& shape);
 

@@ -59,9 +59,8 @@ TEST(Bert, VectorsAloneAreLeftOutOfDecay) {
       BertConfig config = sized(100, 32, 2, 2);
       config.groupbert = is_groupbert;
       config.groupbert_conv_bias = conv_bias;
-      for (const BertHead& head :
-           {BertHead{}, BertHead{.kind = HeadKind::kQuestionAnswering},
-            BertHead{.kind = HeadKind::kSequenceClassification, .labels = {"no", "yes"}}}) {
+      for (const HeadTraits& row : all_heads()) {
+        const BertHead head{.kind = row.kind, .labels = {"no", "yes"}};
         graph::Graph graph;
         bert_for_training(graph, config, head, {.tokens = 8, .sequences = 1, .predictions = 1});
         for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {

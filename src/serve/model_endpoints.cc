@@ -1,8 +1,10 @@
 #include "serve/model_endpoints.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
+#include "base/error.h"
 #include "serve/page_example.h"
 #include "tasks/mask_filler.h"
 #include "tasks/squad/question_answerer.h"
@@ -67,48 +69,55 @@ std::vector<Json> classify(tasks::TextClassifier& classifier, std::span<const In
   return outputs;
 }
 
-Endpoint endpoint_of(const std::shared_ptr<const inference::PackedModel>& model,
-                     const ServingOptions& options) {
-  const int threads = options.num_threads;
-  switch (model->head().kind) {
-    case models::HeadKind::kQuestionAnswering:
-      return {.path = "/answer",
-              .first_field = "question",
-              .second_field = "context",
-              .requires_second = true,
-              .has_top_k = true,
-              .handler = [answerer = std::make_shared<tasks::QuestionAnswerer>(model, threads),
-                          options](auto inputs) { return answer(*answerer, inputs, options); }};
-    case models::HeadKind::kSequenceClassification:
-      return {.path = "/classify",
-              .first_field = "text",
-              .second_field = "text_pair",
-              .count_candidates =
-                  [classes = std::ssize(model->head().labels)](const Input&) { return classes; },
-              .handler = [classifier = std::make_shared<tasks::TextClassifier>(model, threads)](
-                             auto inputs) { return classify(*classifier, inputs); }};
-    case models::HeadKind::kPretraining:
-      break;
-  }
-  return {.path = "/fill",
-          .first_field = "text",
+using SharedModel = std::shared_ptr<const inference::PackedModel>;
+
+Endpoint filling(const SharedModel& model, const ServingOptions& options) {
+  return {.first_field = "text",
           .has_top_k = true,
           .count_candidates =
               [](const Input& input) { return tasks::count_blanks(input.first) * input.top_k; },
-          .handler = [filler = std::make_shared<tasks::MaskFiller>(model, threads)](
+          .handler = [filler = std::make_shared<tasks::MaskFiller>(model, options.num_threads)](
                          auto inputs) { return fill(*filler, inputs); }};
 }
 
-std::string_view head_name(models::HeadKind head) {
-  switch (head) {
-    case models::HeadKind::kQuestionAnswering:
-      return "question answering";
-    case models::HeadKind::kSequenceClassification:
-      return "sequence classification";
-    case models::HeadKind::kPretraining:
-      break;
-  }
-  return "pre-training";
+Endpoint answering(const SharedModel& model, const ServingOptions& options) {
+  return {
+      .first_field = "question",
+      .second_field = "context",
+      .requires_second = true,
+      .has_top_k = true,
+      .handler = [answerer = std::make_shared<tasks::QuestionAnswerer>(model, options.num_threads),
+                  options](auto inputs) { return answer(*answerer, inputs, options); }};
+}
+
+Endpoint classifying(const SharedModel& model, const ServingOptions& options) {
+  return {
+      .first_field = "text",
+      .second_field = "text_pair",
+      .count_candidates = [classes =
+                               std::ssize(model->head().labels)](const Input&) { return classes; },
+      .handler = [classifier = std::make_shared<tasks::TextClassifier>(model, options.num_threads)](
+                     auto inputs) { return classify(*classifier, inputs); }};
+}
+
+// Makes the endpoint of a head; its path is in the head's row.
+struct EndpointOfHead {
+  models::HeadKind head;
+  Endpoint (*make)(const SharedModel& model, const ServingOptions& options);
+};
+constexpr EndpointOfHead kEndpoints[] = {
+    {models::HeadKind::kPretraining, filling},
+    {models::HeadKind::kQuestionAnswering, answering},
+    {models::HeadKind::kSequenceClassification, classifying},
+};
+
+Endpoint endpoint_of(const SharedModel& model, const ServingOptions& options) {
+  const models::HeadTraits& head = model->head().traits();
+  const auto* row = std::ranges::find(kEndpoints, head.kind, &EndpointOfHead::head);
+  CLOZE_CHECK(row != std::end(kEndpoints), "no endpoint for {}", head.name);
+  Endpoint endpoint = row->make(model, options);
+  endpoint.path = head.endpoint;
+  return endpoint;
 }
 
 // The name of its file or folder, without the folders above, which are not for everyone to see. A
@@ -123,22 +132,22 @@ std::string name_of(const std::filesystem::path& path) {
 Json describe(const inference::PretrainedModel& model, const std::string& name) {
   const models::BertConfig& config = model.config;
   Json description = {{"name", name.empty() ? name_of(model.path) : name},
-                      {"head", head_name(model.head.kind)},
+                      {"head", model.head.traits().name},
                       {"layers", config.num_hidden_layers},
                       {"hidden_size", config.hidden_size},
                       {"attention_heads", config.num_attention_heads},
                       {"positions", config.max_position_embeddings},
                       {"vocabulary", model.tokenizer.vocabulary().size()}};
-  if (model.head.kind == models::HeadKind::kSequenceClassification) {
-    description["labels"] = model.head.labels;
-  }
+  if (model.head.traits().has_labels) description["labels"] = model.head.labels;
   return description;
 }
 
 }  // namespace
 
-ServedModel serve_model(const std::shared_ptr<const inference::PackedModel>& model,
-                        const ServingOptions& options) {
+ServedModel serve_model(const SharedModel& model, const ServingOptions& options) {
+  if (options.may_have_no_answer) {
+    model->pretrained().require_head(models::HeadKind::kQuestionAnswering);
+  }
   const Endpoint endpoint = endpoint_of(model, options);
   Json description = describe(model->pretrained(), options.model_name);
   const auto example = page_example(endpoint, model->pretrained().path);

@@ -1,4 +1,5 @@
-// The endpoints of a model, by the head it has:
+// The endpoint of a model, by the head it has. Its path is in the head's row (models/bert_heads.h);
+// here is what answers a request:
 //
 //   pre-training             /fill      {"text", "top_k"}
 //                                       -> {"blanks": [{"start", "end",
@@ -30,7 +31,7 @@ namespace cloze::serve {
 
 struct ServingOptions {
   int num_threads = 0;              // that run a batch together; 0: all processors
-  bool may_have_no_answer = false;  // "" is among the answers, as in SQuAD 2.0
+  bool may_have_no_answer = false;  // "" is among the answers to questions, as in SQuAD 2.0
   std::string model_name;           // empty: that of its folder or file
 };
 
@@ -39,6 +40,7 @@ struct ServedModel {
   std::vector<Endpoint> endpoints;
 };
 
+// UserError when may_have_no_answer is set for a model that answers no questions.
 ServedModel serve_model(const std::shared_ptr<const inference::PackedModel>& model,
                         const ServingOptions& options);
 

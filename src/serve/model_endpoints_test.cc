@@ -85,6 +85,23 @@ double sum_of_probabilities(const Json& list) {
   return sum;
 }
 
+TEST(ModelEndpoints, EveryHeadHasOneUnderThePathOfItsRow) {
+  for (const models::HeadTraits& head : models::all_heads()) {
+    models::BertHead made{.kind = head.kind};
+    if (head.has_labels) made.labels = {"no", "yes"};
+    const ServedModel model = MadeUpModel(made).serve();
+    ASSERT_EQ(model.endpoints.size(), 1u) << head.name;
+    EXPECT_EQ(model.endpoints[0].path, head.endpoint);
+    EXPECT_TRUE(model.endpoints[0].handler) << head.name;
+    EXPECT_EQ(model.description.at("head").get<std::string>(), head.name);
+  }
+}
+
+TEST(ModelEndpoints, OnlyQuestionsMayHaveNoAnswer) {
+  const MadeUpModel made_up({.kind = models::HeadKind::kPretraining});
+  EXPECT_THROW(made_up.serve(/*may_have_no_answer=*/true), UserError);
+}
+
 TEST(ModelEndpoints, APretrainedModelFillsBlanks) {
   const MadeUpModel made_up({.kind = models::HeadKind::kPretraining});
   const ServedModel model = made_up.serve();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/whole_number.h"
+#include "models/bert_heads.h"
 #include "serve/page_html.h"
 #include "serve/request_body.h"
 #include "text/ascii.h"
@@ -18,7 +19,6 @@ namespace {
 using formats::Json;
 
 constexpr std::array<std::string_view, 4> kPages = {"/", "/health", "/metrics", "/model"};
-constexpr std::array<std::string_view, 3> kModelPaths = {"/answer", "/classify", "/fill"};
 const std::string kModelFailed = "the model failed: ";
 constexpr size_t kQuotedBytes = 60;  // of what a client sent, in an error
 
@@ -177,8 +177,10 @@ std::optional<Response> refuse_path(const RequestHead& head,
   if (!is_page && find_endpoint(endpoints, head.path) == nullptr) {
     std::string offered;
     for (const Endpoint& endpoint : endpoints) offered += " " + endpoint.path;
+    const bool is_of_another =
+        std::ranges::count(models::all_heads(), head.path, &models::HeadTraits::endpoint) > 0;
     return error_response(
-        404, contains(kModelPaths, head.path)
+        404, is_of_another
                  ? fmt::format("this model does not answer {}; it answers{}", head.path, offered)
                  : fmt::format("there is nothing at {}; there is{} and / /health /metrics /model",
                                std::string_view(head.path).substr(0, kQuotedBytes), offered));

@@ -41,14 +41,9 @@ formats::Json classification_json(const Classification& classification, bool is_
 std::vector<std::vector<float>> class_logits(inference::InferenceClient& client,
                                              std::span<const data::Sample> samples) {
   std::vector<std::vector<float>> rows(samples.size());
-  const size_t width = client.model().head().labels.size();
-  client.run(samples, [&](const data::MicroBatch& batch) {
-    const std::span<const float> logits = client.output("class_logits");
-    for (int64_t b = 0; b < batch.num_sequences; ++b) {
-      const auto row = logits.subspan(static_cast<size_t>(b) * width, width);
-      require_finite(row, "a text");
-      rows[static_cast<size_t>(batch.sequence_ids[b])].assign(row.begin(), row.end());
-    }
+  client.run_each(samples, [&](size_t sample, std::span<const float> logits) {
+    require_finite(logits, "a text");
+    rows[sample].assign(logits.begin(), logits.end());
   });
   return rows;
 }

@@ -5,7 +5,7 @@
 namespace cloze::train {
 
 formats::Json run_identity(const TrainingOptions& options) {
-  formats::Json identity{{"architecture", models::architecture_of(options.step.head.kind)},
+  formats::Json identity{{"architecture", options.step.head.traits().architecture},
                          {"labels", options.step.head.labels},
                          {"global_batch_size", options.global_batch_size},
                          {"seed", options.step.seed},

@@ -87,9 +87,6 @@ void run(const Options& options) {
   check(options.limits);
   platform::install_stop_signals();
   const auto model = open_model(options.model, options.serving.num_threads);
-  if (options.serving.may_have_no_answer) {
-    model->pretrained().require_head(models::HeadKind::kQuestionAnswering);
-  }
   const auto classes = std::ssize(model->head().labels);
   if (classes > options.limits.queue.batch_candidates) {
     throw_user_error("--max-candidates {} is less than the model's {} classes; raise it",

@@ -87,20 +87,22 @@ models::BertHead start_head(const fs::path& path) {
   const fs::path configuration = checkpoints::configuration_of(path);
   const auto architecture = checkpoints::architecture_in(formats::read_json_file(configuration));
   if (!architecture) return checkpoints::read_stored_head(path);
-  if (architecture != models::architecture_of(models::HeadKind::kSequenceClassification)) return {};
+  const models::HeadTraits* head = models::head_of_architecture(*architecture);
+  if (head == nullptr || !head->has_labels) return {};
   try {
     return checkpoints::read_hugging_face_head(configuration);
   } catch (const UserError&) {
-    return {.kind = models::HeadKind::kSequenceClassification};
+    return {.kind = head->kind};
   }
 }
 
-// The classifier of another head, such as that of tokens, cannot initialise a sequence classifier.
-void note_other_classifier(const fs::path& path, const models::BertHead& head) {
-  if (head.kind == models::HeadKind::kSequenceClassification) return;
-  if (checkpoints::StoredModel(path).find("classifier.weight") == nullptr) return;
+// The classifier of another head, such as that of tokens, cannot initialise the task's.
+void note_other_classifier(const fs::path& path, models::HeadKind found, models::HeadKind wanted) {
+  const models::HeadTraits& head = models::traits_of(wanted);
+  if (!head.has_labels || found == wanted) return;
+  if (!checkpoints::StoredModel(path).find(fmt::format("{}weight", head.parameters))) return;
   say("note: the classifier of {} does not fit a {}; training initialises it afresh\n",
-      path.string(), models::architecture_of(models::HeadKind::kSequenceClassification));
+      path.string(), head.architecture);
 }
 
 // Also sets options.rules. Prints its notes.
@@ -159,7 +161,7 @@ void settle_finetune_options(OptionTable& table, FinetuneOptions& options) {
   print_notes(options, table);
 }
 
-StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
+StartModel start_model(FinetuneOptions& options, const OptionTable& table, models::HeadKind head) {
   const fs::path path = start_path(options);
   const fs::path folder = path.empty() ? fs::path() : checkpoints::folder_of(path);
   if (path.empty()) {
@@ -171,13 +173,13 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
   }
   checkpoints::StoredTokenizer stored = start_tokenizer(options, folder);
   const int64_t rows = options.model().vocab_size;
-  models::BertHead head;
+  models::BertHead found;
   if (!path.empty()) {
-    head = start_head(path);
-    if (options.task == "GLUE") note_other_classifier(path, head);
+    found = start_head(path);
+    note_other_classifier(path, found.kind, head);
   }
   return {.config = options.model(),
-          .head = std::move(head),
+          .head = std::move(found),
           .tokenizer = text::Tokenizer(std::move(stored.vocabulary), stored.options, rows)};
 }
 

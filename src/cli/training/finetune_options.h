@@ -46,13 +46,14 @@ void settle_finetune_options(OptionTable& table, FinetuneOptions& options);
 // rates of dropout and switches of biases override those of the folder.
 struct StartModel {
   models::BertConfig config;
-  models::BertHead head;  // of the checkpoint, where there is one
+  models::BertHead head;  // of the checkpoint, where it has labels
   text::Tokenizer tokenizer;
 };
 
-// Also sets options.model(), and puts init_checkpoint's newest checkpoint in its place when it is a
-// folder of checkpoints. UserError when shape, vocabulary and rules do not fit each other.
-StartModel start_model(FinetuneOptions& options, const OptionTable& table);
+// `head`: the task's. Also sets options.model(), and puts init_checkpoint's newest checkpoint in its
+// place when it is a folder of checkpoints. UserError when shape, vocabulary and rules do not fit
+// each other.
+StartModel start_model(FinetuneOptions& options, const OptionTable& table, models::HeadKind head);
 
 // The steps, before the last, after which a run of num_steps is evaluated; evaluations_per_epoch is
 // not 0.

@@ -50,7 +50,7 @@ void run(GlueOptions& options, OptionTable& table) {
   // An unknown name is reported before the model is read.
   const tasks::GlueTask& task_of_name = tasks::glue_task(glue.task_name);
   require_other_inputs(options, inputs_of(options, task_of_name));
-  const StartModel model = start_model(options, table);
+  const StartModel model = start_model(options, table, glue.head.kind);
   glue.features = {.max_sequence_length = options.seq_length,
                    .threads = engine::resolved_threads(options.training.step.compile.num_threads)};
   tasks::GlueFinetuning task(glue, model.tokenizer, task_output(options, model));

@@ -77,7 +77,7 @@ void run(SquadOptions& options, OptionTable& table) {
   settle_finetune_options(table, options);
   tasks::SquadFinetuningOptions& squad = options.squad;
   require_other_inputs(options, {squad.train_file, squad.predict_file, options.vocab_file});
-  const StartModel model = start_model(options, table);
+  const StartModel model = start_model(options, table, models::HeadKind::kQuestionAnswering);
   squad.features.max_sequence_length = options.seq_length;
   squad.features.threads = engine::resolved_threads(options.training.step.compile.num_threads);
   if (squad.features.style == tasks::SquadStyle::kHuggingFace &&

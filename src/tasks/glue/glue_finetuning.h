@@ -36,7 +36,9 @@ class GlueFinetuning : public FinetuningTask {
   void prepare(const models::BertHead& start, const FinetuningPhases& phases);
 
   models::BertHead head() const override { return options_.head; }
-  std::string fresh_prefix() const override { return has_its_classes_ ? "" : "classifier."; }
+  std::string fresh_prefix() const override {
+    return has_its_classes_ ? "" : std::string(options_.head.traits().parameters);
+  }
   std::shared_ptr<const data::Dataset> training_data() override;
   double evaluate(inference::InferenceClient& client, int64_t step) override;
   std::string evaluated_on() const override;

@@ -32,14 +32,11 @@ void append_logits(inference::InferenceClient& client, std::span<const data::Sam
   }
   table.start.resize(table.first.back());
   table.end.resize(table.first.back());
-  client.run(samples, [&](const data::MicroBatch& batch) {
-    const std::span<const float> logits = client.output("span_logits");
-    for (int64_t b = 0; b < batch.num_sequences; ++b) {
-      size_t place = table.first[first_window + static_cast<size_t>(batch.sequence_ids[b])];
-      for (int32_t t = batch.sequence_starts[b]; t < batch.sequence_starts[b + 1]; ++t, ++place) {
-        table.start[place] = logits[2 * static_cast<size_t>(t)];
-        table.end[place] = logits[2 * static_cast<size_t>(t) + 1];
-      }
+  client.run_each(samples, [&](size_t sample, std::span<const float> logits) {
+    size_t place = table.first[first_window + sample];
+    for (size_t i = 0; i < logits.size(); i += 2, ++place) {
+      table.start[place] = logits[i];
+      table.end[place] = logits[i + 1];
     }
   });
 }

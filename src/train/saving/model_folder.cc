@@ -12,26 +12,9 @@
 namespace cloze::train {
 namespace {
 
-struct CardWords {
-  const char* pipeline;  // Hugging Face's name of the use
-  const char* how;
-  const char* objective;
-};
-CardWords card_words(models::HeadKind kind) {
-  switch (kind) {
-    case models::HeadKind::kQuestionAnswering:
-      return {"question-answering", "fine-tuned", "Question answering"};
-    case models::HeadKind::kSequenceClassification:
-      return {"text-classification", "fine-tuned", "Classification of sequences"};
-    case models::HeadKind::kPretraining:
-      break;
-  }
-  return {"fill-mask", "pre-trained", "Masked language model"};
-}
-
 std::string model_card(const ModelDescription& model, const TrainingState& state) {
   const models::BertConfig& c = model.config;
-  const CardWords words = card_words(model.head.kind);
+  const models::HeadTraits& head = model.head.traits();
   return fmt::format(
       "---\n"
       "library_name: transformers\n"
@@ -46,10 +29,11 @@ std::string model_card(const ModelDescription& model, const TrainingState& state
       "it was set, `trainer_state.json` the curve.\n\n"
       "## To be filled in\n\n"
       "Language, licence, training data, intended use and limits.\n",
-      words.pipeline, c.groupbert ? "GroupBERT" : "BERT", words.how, c.num_hidden_layers,
-      c.hidden_size, c.num_attention_heads, c.vocab_size,
-      model.tokenizer.lower_case ? "uncased" : "cased", c.max_position_embeddings, words.objective,
-      state.step, state.total_steps, state.samples, state.tokens, state.seed);
+      head.pipeline, c.groupbert ? "GroupBERT" : "BERT",
+      head.predicts_words() ? "pre-trained" : "fine-tuned", c.num_hidden_layers, c.hidden_size,
+      c.num_attention_heads, c.vocab_size, model.tokenizer.lower_case ? "uncased" : "cased",
+      c.max_position_embeddings, head.objective, state.step, state.total_steps, state.samples,
+      state.tokens, state.seed);
 }
 
 }  // namespace

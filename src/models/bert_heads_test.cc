@@ -1,0 +1,109 @@
+// The table of heads: its rows name what the programs made of them have.
+#include "models/bert_heads.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace cloze::models {
+namespace {
+
+constexpr BatchShape kShape{.tokens = 16, .sequences = 3, .predictions = 5};
+
+BertConfig small() {
+  return {.vocab_size = 50,
+          .hidden_size = 8,
+          .num_hidden_layers = 1,
+          .num_attention_heads = 2,
+          .intermediate_size = 12,
+          .max_position_embeddings = 16};
+}
+
+BertHead head_of(const HeadTraits& row) {
+  BertHead head{.kind = row.kind};
+  if (row.has_labels) head.labels = {"no", "perhaps", "yes", "certainly"};
+  return head;
+}
+
+int64_t rows_of(OutputRows rows) {
+  if (rows == OutputRows::kTokens) return kShape.tokens;
+  return rows == OutputRows::kSequences ? kShape.sequences : kShape.predictions;
+}
+
+TEST(BertHeads, EachKindHasARowOfItsOwn) {
+  for (size_t i = 0; i < all_heads().size(); ++i) {
+    EXPECT_EQ(static_cast<size_t>(all_heads()[i].kind), i);
+    EXPECT_EQ(&traits_of(all_heads()[i].kind), &all_heads()[i]);
+  }
+  for (const auto column : {&HeadTraits::name, &HeadTraits::architecture, &HeadTraits::parameters,
+                            &HeadTraits::pipeline, &HeadTraits::endpoint}) {
+    std::set<std::string_view> values;
+    for (const HeadTraits& row : all_heads()) {
+      EXPECT_FALSE((row.*column).empty()) << row.name;
+      EXPECT_TRUE(values.insert(row.*column).second) << row.*column;
+    }
+  }
+}
+
+TEST(BertHeads, AClassOfTransformersIsReadAsOneHead) {
+  for (const HeadTraits& row : all_heads()) {
+    EXPECT_EQ(head_of_architecture(row.architecture), &row);
+    for (const std::string_view other : row.also_read) {
+      EXPECT_EQ(head_of_architecture(other), &row) << other;
+    }
+  }
+  EXPECT_EQ(head_of_architecture("BertModel")->kind, HeadKind::kPretraining);
+  EXPECT_EQ(head_of_architecture("BertForNextSentencePrediction"), nullptr);
+}
+
+TEST(BertHeads, InferenceHasTheOutputsOfTheRow) {
+  for (const HeadTraits& row : all_heads()) {
+    const BertHead head = head_of(row);
+    graph::Graph graph;
+    bert_for_inference(graph, small(), head, kShape);
+    ASSERT_EQ(graph.outputs().size(), row.outputs.size()) << row.name;
+    for (const HeadOutput& output : row.outputs) {
+      ASSERT_TRUE(graph.find(output.name)) << output.name;
+      EXPECT_EQ(graph.type(*graph.find(output.name)).shape,
+                (Shape{rows_of(output.rows), output.width(small(), head)}))
+          << output.name;
+    }
+  }
+}
+
+// Tensors tell the head: the first row whose parameters are among them.
+TEST(BertHeads, ParametersTellTheRow) {
+  for (const HeadTraits& row : all_heads()) {
+    graph::Graph graph;
+    bert_for_training(graph, small(), head_of(row), kShape);
+    const auto has = [&](const HeadTraits& other) {
+      return std::ranges::any_of(
+          graph.variables(graph::VariableRole::kParameter), [&](graph::Value value) {
+            return std::as_const(graph).info(value).name.starts_with(other.parameters);
+          });
+    };
+    const auto first = std::ranges::find_if(all_heads(), has);
+    ASSERT_NE(first, all_heads().end()) << row.name;
+    EXPECT_EQ(first->name, row.name);
+  }
+}
+
+TEST(BertHeads, EachTermOfTheLossIsASoftmaxOfTheRow) {
+  for (const HeadTraits& row : all_heads()) {
+    const BertHead head = head_of(row);
+    graph::Graph graph;
+    EXPECT_EQ(bert_for_training(graph, small(), head, kShape).size(), row.softmax_classes.size())
+        << row.name;
+  }
+}
+
+TEST(BertHeads, WordsAreTiedWherePredictionsAreProjectedOntoThem) {
+  EXPECT_TRUE(traits_of(HeadKind::kPretraining).predicts_words());
+  EXPECT_FALSE(traits_of(HeadKind::kQuestionAnswering).predicts_words());
+  EXPECT_FALSE(traits_of(HeadKind::kSequenceClassification).predicts_words());
+}
+
+}  // namespace
+}  // namespace cloze::models
