@@ -13,6 +13,7 @@
 #include "base/float16.h"
 #include "checkpoints/stored_variant.h"
 #include "checkpoints/tensor_names.h"
+#include "runtime/value_slices.h"
 
 namespace cloze::feed {
 namespace {
@@ -52,21 +53,15 @@ bool is_bias_of_zeros(const TensorView& tensor) {
          std::ranges::all_of(tensor.bytes, [](std::byte b) { return b == std::byte{0}; });
 }
 
-// In slices, so that there is no second copy of the tensor.
-void copy_in_slices(engine::Session& session, const std::string& name, const TensorView& tensor) {
-  constexpr int64_t kSliceElements = 1 << 16;
-  const graph::Value value = session.value(name);
-  const int64_t count = tensor.shape.elements();
+void copy_in_slices(runtime::Executor& executor, graph::Value value, const TensorView& tensor) {
   const auto size = static_cast<size_t>(bytes_of(tensor.dtype));
-  std::vector<float> values;
-  for (int64_t first = 0; first < count; first += kSliceElements) {
-    values.resize(static_cast<size_t>(std::min(kSliceElements, count - first)));
+  for (runtime::ValueSlices slices(executor, value); slices.next(); slices.write()) {
+    const std::span<float> values = slices.as<float>();
     TensorView slice = tensor;
     slice.shape = Shape{std::ssize(values)};
-    slice.bytes = tensor.bytes.subspan(static_cast<size_t>(first) * size, values.size() * size);
+    slice.bytes =
+        tensor.bytes.subspan(static_cast<size_t>(slices.first()) * size, values.size() * size);
     copy_as_float(slice, values);
-    session.executor().write_part(value, first * int64_t{sizeof(float)},
-                                  std::as_bytes(std::span(values)));
   }
 }
 
@@ -188,9 +183,10 @@ void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted
                   const MatchedTensors& matched, const std::function<void()>& copied) {
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (matched.views[i] == nullptr) continue;
-    const DType dtype = session.graph().type(session.value(wanted[i].name)).dtype;
+    const graph::Value value = session.value(wanted[i].name);
+    const DType dtype = session.graph().type(value).dtype;
     if (dtype == DType::kF32) {
-      copy_in_slices(session, wanted[i].name, *matched.views[i]);
+      copy_in_slices(session.executor(), value, *matched.views[i]);
     } else {
       CLOZE_CHECK(matched.views[i]->dtype == dtype, "{} is {} there", wanted[i].name,
                   name_of(matched.views[i]->dtype));

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "runtime/value_slices.h"
 
 namespace cloze::runtime {
 namespace {
@@ -232,15 +232,10 @@ std::optional<NonFiniteOutput> Executor::find_non_finite_output(const Node& node
 }
 
 std::optional<NonFiniteElement> Executor::find_non_finite(Value value) {
-  constexpr int64_t kPartBytes = 1 << 20;
-  const graph::TensorType& type = graph().type(value);
-  std::vector<std::byte> part;
-  for (int64_t offset = 0; offset < type.bytes(); offset += kPartBytes) {
-    part.resize(static_cast<size_t>(std::min(kPartBytes, type.bytes() - offset)));
-    read_part(value, offset, part);
-    auto found = runtime::find_non_finite(part, type.dtype);
+  for (ValueSlices slices(*this, value); slices.next();) {
+    auto found = runtime::find_non_finite(slices.read<std::byte>(), graph().type(value).dtype);
     if (!found) continue;
-    found->index += offset / bytes_of(type.dtype);
+    found->index += slices.first();
     return found;
   }
   return std::nullopt;

@@ -1,10 +1,10 @@
 #include "train/evaluation.h"
 
-#include <algorithm>
-#include <span>
+#include <string>
 
 #include "base/error.h"
 #include "data/packer.h"
+#include "runtime/value_slices.h"
 
 namespace cloze::train {
 namespace {
@@ -21,21 +21,12 @@ data::StepBatch packed(const data::Dataset& dataset, const data::MicroBatchCapac
   return data::pack(samples, capacity);
 }
 
-// In slices, so that there is no third copy of a tensor.
-void copy_parameter(TrainingStep& source, engine::Session& target, graph::Value value) {
-  const int64_t count = target.graph().type(value).shape.elements();
-  std::vector<float> slice;
-  for (int64_t first = 0; first < count; first += comm::kSliceFloats) {
-    slice.resize(static_cast<size_t>(std::min(comm::kSliceFloats, count - first)));
-    source.read_parameter(target.graph().info(value).name, first, slice);
-    target.executor().write_part(value, first * int64_t{sizeof(float)},
-                                 std::as_bytes(std::span(slice)));
-  }
-}
-
 void copy_parameters(TrainingStep& source, engine::Session& target) {
   for (const graph::Value value : target.graph().variables(graph::VariableRole::kParameter)) {
-    copy_parameter(source, target, value);
+    const std::string& name = target.graph().info(value).name;
+    for (runtime::ValueSlices slices(target.executor(), value); slices.next(); slices.write()) {
+      source.read_parameter(name, slices.first(), slices.as<float>());
+    }
   }
   target.refresh();
 }

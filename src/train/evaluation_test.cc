@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "data/packer.h"
+#include "runtime/value_slices.h"
 #include "train/small_training_test.h"
 
 namespace cloze::train {
@@ -10,7 +11,7 @@ namespace {
 
 // Word embeddings of more numbers than are copied at a time.
 constexpr int64_t kManyTokens = 40'000;
-static_assert(kManyTokens * 4 > comm::kSliceFloats);
+static_assert(kManyTokens * int64_t{sizeof(float)} * 4 > 2 * runtime::kSliceBytes);
 
 TrainingOptions with_large_embeddings(const std::filesystem::path& save_path) {
   TrainingOptions options = small_training(save_path);

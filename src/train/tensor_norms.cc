@@ -1,26 +1,19 @@
 #include "train/tensor_norms.h"
 
-#include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "base/bfloat16.h"
 #include "base/float16.h"
+#include "runtime/value_slices.h"
 
 namespace cloze::train {
 namespace {
 
 template <typename T>
 double sum_of_squares_as(engine::Session& session, graph::Value value) {
-  constexpr int64_t kPartElements = 1 << 18;
-  const int64_t count = session.graph().type(value).shape.elements();
-  std::vector<T> part(static_cast<size_t>(std::min(count, kPartElements)));
   double squares = 0.0;
-  for (int64_t first = 0; first < count; first += kPartElements) {
-    part.resize(static_cast<size_t>(std::min(kPartElements, count - first)));
-    session.executor().read_part(value, first * static_cast<int64_t>(sizeof(T)),
-                                 std::as_writable_bytes(std::span(part)));
-    for (const T element : part) {
+  for (runtime::ValueSlices slices(session.executor(), value); slices.next();) {
+    for (const T element : slices.read<T>()) {
       const double one = static_cast<float>(element);
       squares += one * one;
     }

@@ -80,9 +80,8 @@ void PipelineStep::run(StepInputs& inputs, std::vector<int64_t> passes, int64_t 
   }
   messages_.expect(tasks_, std::move(sessions));
   for (const PipelineTask& task : tasks_[static_cast<size_t>(stages_.rank())]) {
-    const bool has_own = task.micro_batch < std::ssize(passes_);
-    if (has_own) run_task(inputs, task);
-    after_part(finished_[own_index(task.part)], has_own);
+    if (task.micro_batch < std::ssize(passes_)) run_task(inputs, task);
+    after_part(finished_[own_index(task.part)]);
   }
 }
 

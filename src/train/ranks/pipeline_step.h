@@ -33,8 +33,8 @@ class PipelineStep {
 
   // Runs these passes of the step, the replica's own, forward and backward. `most`: how many the
   // replica with the most of them has. `after_part` is called with the variables that no later part
-  // of the micro-batch adds to (none without sums_each), and whether this replica had one.
-  using AfterPart = std::function<void(std::span<const graph::Value> finished, bool has_own)>;
+  // of the micro-batch adds to (none without sums_each), even where this replica has none.
+  using AfterPart = std::function<void(std::span<const graph::Value> finished)>;
   void run(StepInputs& inputs, std::vector<int64_t> passes, int64_t most,
            const AfterPart& after_part);
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/seconds.h"
 #include "platform/phase.h"
+#include "runtime/value_slices.h"
 #include "train/tensor_norms.h"
 
 namespace cloze::train {
@@ -53,30 +54,25 @@ void ReproducibleSums::begin() {
   for (auto& [variable, sums] : sums_) std::ranges::fill(sums, 0.0f);
 }
 
-// In slices, so that there is no third copy of a gradient. Only rank 0 brings the sum so far.
-void ReproducibleSums::add_own(Value variable, std::span<float> sums, bool has_own) {
-  for (size_t begin = 0; begin < sums.size(); begin += addends_.size()) {
-    const std::span<float> slice =
-        sums.subspan(begin, std::min(sums.size() - begin, size_t{comm::kSliceFloats}));
-    addends_.assign(slice.size(), 0.0f);
-    if (has_own) {
-      session_.executor().read_part(variable, static_cast<int64_t>(begin * sizeof(float)),
-                                    std::as_writable_bytes(std::span(addends_)));
-    }
+// Only rank 0 brings the sum so far.
+void ReproducibleSums::add_own(Value variable, std::span<float> sums) {
+  for (runtime::ValueSlices slices(session_.executor(), variable); slices.next();) {
+    const std::span<const float> own = slices.read<float>();
+    const std::span<float> slice = sums.subspan(static_cast<size_t>(slices.first()), own.size());
     if (ranks_.rank() == 0) {
-      std::ranges::transform(slice, addends_, slice.begin(), std::plus<>());
+      std::ranges::transform(slice, own, slice.begin(), std::plus<>());
     } else {
-      std::ranges::copy(addends_, slice.begin());
+      std::ranges::copy(own, slice.begin());
     }
   }
-  if (has_own) session_.executor().clear(variable);
+  session_.executor().clear(variable);
 }
 
-void ReproducibleSums::add(std::span<const Value> variables, bool has_own) {
+void ReproducibleSums::add(std::span<const Value> variables) {
   platform::enter_wait("summing gradients");
   for (const Value variable : variables) {
     std::vector<float>& sums = sums_.at(variable.index);
-    add_own(variable, sums, has_own);
+    add_own(variable, sums);
     const Clock::time_point start = Clock::now();
     ranks_.all_reduce(sums);
     const double seconds = seconds_since(start);

@@ -30,9 +30,9 @@ class ReproducibleSums {
 
   // Before a step: everything is zero.
   void begin();
-  // The next round of these gradients and metrics, which are then zero in the session. A rank
-  // without a micro-batch in the round adds nothing.
-  void add(std::span<const graph::Value> variables, bool has_own);
+  // Adds the next round of these gradients and metrics, which are then zero in the session, as they
+  // still are on a rank without a micro-batch in the round.
+  void add(std::span<const graph::Value> variables);
   // After the last round: the session has the sums.
   void end();
 
@@ -40,12 +40,11 @@ class ReproducibleSums {
   CommunicationTime take_time();
 
  private:
-  void add_own(graph::Value variable, std::span<float> sums, bool has_own);
+  void add_own(graph::Value variable, std::span<float> sums);
 
   engine::Session& session_;
   comm::Communicator& ranks_;
   std::map<int32_t, std::vector<float>> sums_;  // by variable
-  std::vector<float> addends_;                  // of a part of one variable
   CommunicationTime time_;
 };
 

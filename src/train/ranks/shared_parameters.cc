@@ -3,20 +3,16 @@
 #include <algorithm>
 #include <functional>
 
+#include "runtime/value_slices.h"
+
 namespace cloze::train {
 
-// A variable goes from rank to rank in slices, so that neither keeps a copy of it.
 template <typename Body>
 void SharedParameters::change_in_slices(const std::string& name, const Body& body) {
-  const graph::Value variable = session_.value(name);
-  const int64_t count = session_.graph().type(variable).shape.elements();
-  std::vector<float> slice;
-  for (int64_t begin = 0; begin < count; begin += comm::kSliceFloats) {
-    slice.resize(static_cast<size_t>(std::min(comm::kSliceFloats, count - begin)));
-    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(slice));
-    const int64_t offset = begin * int64_t{sizeof(float)};
-    session_.executor().read_part(variable, offset, bytes);
-    if (body(slice)) session_.executor().write_part(variable, offset, bytes);
+  static_assert(runtime::kSliceBytes == comm::kSliceFloats * int64_t{sizeof(float)},
+                "a slice is a message");
+  for (runtime::ValueSlices slices(session_.executor(), session_.value(name)); slices.next();) {
+    if (body(slices.read<float>())) slices.write();
   }
 }
 

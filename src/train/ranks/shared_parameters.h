@@ -29,7 +29,7 @@ class SharedParameters {
   bool is_first_with(const std::string& parameter) const;
 
  private:
-  // body(slice) of all slices of a variable in f32; true: the slice has changed.
+  // Calls body(slice) with each slice of a variable in f32. True: it has changed the slice.
   template <typename Body>
   void change_in_slices(const std::string& name, const Body& body);
   bool sum_on_first(std::span<const int> ranks, std::span<float> slice);

@@ -115,10 +115,8 @@ class ReproducibleReplicas final : public StepExchange {
   }
 
   void begin() override { sums_.begin(); }
-  void after_micro_batch(bool has_own) override { sums_.add(summed_, has_own); }
-  void after_part(std::span<const Value> variables, bool has_own) override {
-    sums_.add(variables, has_own);
-  }
+  void after_micro_batch() override { sums_.add(summed_); }
+  void after_part(std::span<const Value> variables) override { sums_.add(variables); }
   void finish() override {
     sums_.end();
     sum_metrics_over(ranks().stages());  // all replicas have the same already
@@ -192,9 +190,8 @@ void Pipeline::compute(StepInputs& inputs) {
     own.push_back(pass);
   }
   const int64_t most = divide_up(inputs.num_passes(), int64_t{replicas.size()});
-  parts_.run(inputs, own, most, [&](std::span<const Value> variables, bool has_own) {
-    replicas_->after_part(variables, has_own);
-  });
+  parts_.run(inputs, own, most,
+             [&](std::span<const Value> variables) { replicas_->after_part(variables); });
 }
 
 void Pipeline::read_parameter(const std::string& name, int64_t first, std::span<float> values) {
@@ -226,13 +223,12 @@ void StepExchange::compute(StepInputs& inputs) {
   const int64_t size = ranks_.replicas().size();
   const int64_t rank = ranks_.replicas().rank();
   for (int64_t pass = rank; pass < count + rank; pass += size) {
-    const bool has_own = pass < count;
-    if (has_own) {
+    if (pass < count) {
       if (pass > 0 && size == 1) platform::stop_if_requested();
       platform::enter_phase("computing a micro-batch");
       run(inputs.session_with(pass), pass + size >= count);
     }
-    after_micro_batch(has_own);
+    after_micro_batch();
   }
 }
 

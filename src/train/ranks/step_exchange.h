@@ -68,10 +68,10 @@ class StepExchange {
   // optim::kGradientNorm and optim::kUpdateCheck.
   void update();
 
-  // Between begin() and finish(), for compute(): after a micro-batch, or a part of one that has
-  // added to these variables for the last time. Without has_own this rank had none in the round.
-  virtual void after_micro_batch(bool /*has_own*/) {}
-  virtual void after_part(std::span<const graph::Value> /*variables*/, bool /*has_own*/) {}
+  // Between begin() and finish(), for compute(): after a round of the replicas' micro-batches, of
+  // which this rank has one or none, or of a part of them that added to these variables last.
+  virtual void after_micro_batch() {}
+  virtual void after_part(std::span<const graph::Value> /*variables*/) {}
   // For update(): whether the norm in the session lacks other ranks' gradients; that of all; and
   // the update's launches from `done` on, with what ranks give each other afterwards.
   virtual bool shares_norm() const { return ranks_.stages().size() > 1; }
