@@ -13,7 +13,6 @@
 namespace cloze::inference {
 namespace {
 
-constexpr size_t kMostShapes = 32;  // whose programs are kept
 constexpr int64_t kFewestSlots = 16;
 
 // The need of samples for a resource of which a micro-batch has `most`, or more for a single large
@@ -41,18 +40,39 @@ int64_t power_of_two(int64_t value) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(value)));
 }
 
-data::MicroBatchCapacity capacity_for(std::span<const data::Sample> samples,
-                                      const models::BertHead& head) {
+models::BatchShape need_of(std::span<const data::Sample> samples, const models::BertHead& head) {
   Need tokens{.most = InferenceClient::kMostTokens};
   Need predictions{.most = InferenceClient::kMostPredictions};
   for (const data::Sample& sample : samples) {
     tokens.add(std::ssize(sample.input_ids));
     predictions.add(std::ssize(sample.masked_positions));
   }
-  return {.tokens = slots_for(tokens.capacity()),
+  return {.tokens = tokens.capacity(),
           .sequences =
-              power_of_two(std::min<int64_t>(std::ssize(samples), InferenceClient::kMostSequences)),
-          .predictions = head.traits().predicts_words() ? power_of_two(predictions.capacity()) : 0};
+              std::min<int64_t>(std::ssize(samples), InferenceClient::kMostSequences),
+          .predictions = head.traits().predicts_words() ? predictions.capacity() : 0};
+}
+
+models::BatchShape rounded_up(const models::BatchShape& need) {
+  return {.tokens = slots_for(need.tokens),
+          .sequences = power_of_two(need.sequences),
+          .predictions = need.predictions > 0 ? power_of_two(need.predictions) : 0};
+}
+
+engine::SizedSessions sessions_of(const std::shared_ptr<const PackedModel>& model,
+                                  int num_threads) {
+  const models::BatchShape largest = largest_batch(model->config(), model->head());
+  const engine::CompileOptions compile{.device = model->options().device,
+                                       .num_threads = num_threads};
+  backend::Device& device = engine::device_named(compile.device);
+  runtime::SharedMemory memory{.stream = device.make_stream(),
+                               .arenas = {{plan::Arena::kParameters, model->weights()}}};
+  return {std::make_unique<engine::Session>(engine::compile(model->graph(largest), compile), device,
+                                            std::move(memory)),
+          {.full = largest,
+           .compile = compile,
+           .make_graph = [model](const models::BatchShape& size) { return model->graph(size); },
+           .round_up = rounded_up}};
 }
 
 std::shared_ptr<const PackedModel> with_head(std::shared_ptr<const PackedModel> model,
@@ -84,40 +104,13 @@ int64_t slots_for(int64_t tokens) {
 }
 
 InferenceClient::InferenceClient(std::shared_ptr<const PackedModel> model, int num_threads)
-    : model_(std::move(model)), num_threads_(engine::resolved_threads(num_threads)) {
-  const plan::Program largest =
-      largest_program(model_->config(), model_->head(), model_->options(), num_threads_);
-  backend::Device& device = engine::device_named(model_->options().device);
-  const auto allocate = [&](plan::Arena arena) {
-    return device.allocate(static_cast<size_t>(largest.bytes_of(arena)));
-  };
-  memory_ = {.stream = device.make_stream(),
-             .arenas = {{plan::Arena::kParameters, model_->weights()},
-                        {plan::Arena::kActivations, allocate(plan::Arena::kActivations)},
-                        {plan::Arena::kWorkspace, allocate(plan::Arena::kWorkspace)}}};
-}
+    : model_(std::move(model)),
+      num_threads_(engine::resolved_threads(num_threads)),
+      sessions_(sessions_of(model_, num_threads_)) {}
 
 InferenceClient::InferenceClient(std::shared_ptr<const PackedModel> model, models::HeadKind head,
                                  int num_threads)
     : InferenceClient(with_head(std::move(model), head), num_threads) {}
-
-engine::Session& InferenceClient::session_for(const data::MicroBatchCapacity& capacity) {
-  const auto found = std::find_if(shapes_.begin(), shapes_.end(), [&](const CompiledShape& shape) {
-    return shape.capacity == capacity;
-  });
-  if (found != shapes_.end()) {
-    shapes_.splice(shapes_.begin(), shapes_, found);
-    return *shapes_.front().session;
-  }
-  const std::string& device = model_->options().device;
-  plan::Program program =
-      engine::compile(model_->graph({capacity.tokens, capacity.sequences, capacity.predictions}),
-                      {.device = device, .num_threads = num_threads_});
-  shapes_.push_front({capacity, std::make_unique<engine::Session>(
-                                    std::move(program), engine::device_named(device), memory_)});
-  if (shapes_.size() > kMostShapes) shapes_.pop_back();
-  return *shapes_.front().session;
-}
 
 std::span<const float> InferenceClient::output(std::string_view name) {
   std::vector<float>& values = outputs_[std::string(name)];
@@ -129,8 +122,10 @@ void InferenceClient::run(std::span<const data::Sample> samples,
                           const std::function<void(const data::MicroBatch&)>& visit) {
   if (samples.empty()) return;
   for (const data::Sample& sample : samples) check(sample, model_->config());
-  const data::MicroBatchCapacity capacity = capacity_for(samples, model_->head());
-  engine::Session& session = session_for(capacity);
+  const models::BatchShape need = need_of(samples, model_->head());
+  const auto [tokens, sequences, predictions] = sessions_.size_for(need);
+  const data::MicroBatchCapacity capacity{tokens, sequences, predictions};
+  engine::Session& session = sessions_.holding(need);
   current_ = &session;
   for (const data::MicroBatch& batch : data::pack(samples, capacity).micro_batches) {
     feed::write_micro_batch(session, batch);

@@ -6,27 +6,24 @@
 //   client.run(samples, [&](const data::MicroBatch& batch) { client.output("span_logits") ... });
 //
 // Samples are laid end to end in micro-batches, and a program has as many slots as its batch needs,
-// rounded up a little: short texts cost what they weigh. A shape's program is made when it is first
-// met, a millisecond or two; the 32 most recently used ones are kept. All of them run in the same
-// memory, which is as large as the largest micro-batch needs and is touched only as far as one has
-// needed it. Errors: UserError for a sample longer than the model's positions. One thread calls a
+// rounded up a little (engine/sized_sessions.h): short texts cost what they weigh. All programs run
+// in the same memory, which is as large as the largest micro-batch needs and is touched only as far
+// as one has needed it. Errors: UserError for a sample longer than the model's positions. One thread calls a
 // client.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "data/micro_batch.h"
 #include "data/sample.h"
-#include "engine/session.h"
+#include "engine/sized_sessions.h"
 #include "inference/packed_model.h"
 #include "models/bert_heads.h"
 
@@ -68,17 +65,9 @@ class InferenceClient {
   static constexpr int64_t kMostPredictions = 64;
 
  private:
-  struct CompiledShape {
-    data::MicroBatchCapacity capacity;
-    std::unique_ptr<engine::Session> session;
-  };
-
-  engine::Session& session_for(const data::MicroBatchCapacity& capacity);
-
   std::shared_ptr<const PackedModel> model_;
   int num_threads_;
-  runtime::SharedMemory memory_;     // of all shapes
-  std::list<CompiledShape> shapes_;  // most recently used first
+  engine::SizedSessions sessions_;
   std::map<std::string, std::vector<float>, std::less<>> outputs_;
   engine::Session* current_ = nullptr;
   std::function<void(const data::MicroBatch&)> observer_;  // may be empty

@@ -8,14 +8,6 @@
 namespace cloze::inference {
 namespace {
 
-data::MicroBatchCapacity largest_capacity(const models::BertConfig& config,
-                                          const models::BertHead& head) {
-  return {.tokens = slots_for(
-              std::max<int64_t>(InferenceClient::kMostTokens, config.max_position_embeddings)),
-          .sequences = InferenceClient::kMostSequences,
-          .predictions = head.traits().predicts_words() ? InferenceClient::kMostPredictions : 0};
-}
-
 // The largest parameter is read whole, and copied to the device to be packed there.
 int64_t loading_bytes(const models::BertConfig& config) {
   const int64_t rows = std::max(config.vocab_size, config.intermediate_size);
@@ -24,21 +16,23 @@ int64_t loading_bytes(const models::BertConfig& config) {
 
 }  // namespace
 
-plan::Program largest_program(const models::BertConfig& config, const models::BertHead& head,
-                              const PackOptions& options, int num_threads) {
-  const auto [tokens, sequences, predictions] = largest_capacity(config, head);
-  return engine::compile(
-      packed_graph(config, head, {tokens, sequences, predictions}, weight_packing(options)),
-      {.device = options.device, .num_threads = num_threads});
+models::BatchShape largest_batch(const models::BertConfig& config, const models::BertHead& head) {
+  return {.tokens = slots_for(
+              std::max<int64_t>(InferenceClient::kMostTokens, config.max_position_embeddings)),
+          .sequences = InferenceClient::kMostSequences,
+          .predictions = head.traits().predicts_words() ? InferenceClient::kMostPredictions : 0};
 }
 
 InferenceMemory inference_memory(const models::BertConfig& config, const models::BertHead& head,
                                  const PackOptions& options, int num_threads) {
-  const plan::Program program = largest_program(config, head, options, num_threads);
+  const plan::Program program = engine::compile(
+      packed_graph(config, head, largest_batch(config, head), weight_packing(options)),
+      {.device = options.device, .num_threads = num_threads});
   const int64_t weights = program.bytes_of(plan::Arena::kParameters);
   return {.weights_bytes = weights,
           .loading_bytes = loading_bytes(config),
-          .batch_bytes = program.total_bytes() - weights};
+          .batch_bytes =
+              program.total_bytes() - weights + runtime::input_image_bytes(program)};
 }
 
 }  // namespace cloze::inference

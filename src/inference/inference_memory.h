@@ -8,9 +8,8 @@
 
 namespace cloze::inference {
 
-// The program of the largest micro-batch that a client (inference_client.h) runs.
-plan::Program largest_program(const models::BertConfig& config, const models::BertHead& head,
-                              const PackOptions& options, int num_threads);
+// The largest micro-batch that a client (inference_client.h) runs.
+models::BatchShape largest_batch(const models::BertConfig& config, const models::BertHead& head);
 
 struct InferenceMemory {
   int64_t weights_bytes = 0;

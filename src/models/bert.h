@@ -17,6 +17,8 @@ struct BatchShape {
   int64_t tokens = 0;       // T
   int64_t sequences = 0;    // B
   int64_t predictions = 0;  // P
+
+  bool operator==(const BatchShape&) const = default;
 };
 
 // The key of dropout, which a training step writes.

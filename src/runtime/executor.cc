@@ -43,6 +43,10 @@ bool holds_for_a_run(plan::Arena arena) {
 
 }  // namespace
 
+int64_t input_image_bytes(const plan::Program& program) {
+  return InputImages::kCount * program.bytes_of(plan::Arena::kInputs);
+}
+
 Executor::Executor(plan::Program program, backend::Device& device)
     : Executor(std::move(program), device, SharedMemory{.stream = device.make_stream()}) {}
 

@@ -20,6 +20,9 @@
 
 namespace cloze::runtime {
 
+// What the host's images of a program's inputs take (input_images.h), beside the program's memory.
+int64_t input_image_bytes(const plan::Program& program);
+
 // One call of a launch while profiling was on.
 struct LaunchSpan {
   const plan::Program* program = nullptr;  // lives as long as the executor that ran it

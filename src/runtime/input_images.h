@@ -1,7 +1,7 @@
 // Images of an arena of inputs in the host's memory. The host writes values here, and before the
 // next launches all that has changed goes to the device in one copy.
 //
-// There are two, in turn: the host writes one while the device may still copy the other. It waits
+// There are two (kCount), in turn: the host writes one while the device may still copy the other. It waits
 // only for the copy before the last.
 #pragma once
 
@@ -17,6 +17,8 @@ namespace cloze::runtime {
 
 class InputImages {
  public:
+  static constexpr int64_t kCount = 2;
+
   // Device and stream outlive it, and so does the memory at `target`, which is all zeros.
   InputImages(backend::Device& device, backend::Stream& stream, backend::DeviceAddress target,
               size_t bytes);
@@ -44,7 +46,7 @@ class InputImages {
 
   backend::Stream& stream_;
   backend::DeviceAddress target_;
-  std::array<Image, 2> images_;
+  std::array<Image, kCount> images_;
   size_t current_ = 0;
   Range missing_;  // in the current image: sent from the other
   Range changed_;  // in the current image, since the last copy

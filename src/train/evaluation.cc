@@ -31,11 +31,15 @@ void copy_parameters(TrainingStep& source, engine::Session& target) {
   target.refresh();
 }
 
+int64_t session_bytes(const plan::Program& program) {
+  return program.total_bytes() + runtime::input_image_bytes(program);
+}
+
 }  // namespace
 
 int64_t evaluation_program_bytes(const TrainingStepOptions& training) {
-  return engine::compile(evaluation_graph(counted_by_token(training)).graph, training.compile)
-      .total_bytes();
+  return session_bytes(
+      engine::compile(evaluation_graph(counted_by_token(training)).graph, training.compile));
 }
 
 Evaluation::Evaluation(const TrainingStepOptions& training, const data::Dataset& samples)
@@ -48,7 +52,7 @@ std::vector<LossValue> Evaluation::evaluate(TrainingStep& trained) {
 }
 
 int64_t Evaluation::bytes() const {
-  int64_t bytes = step_.session().program().total_bytes();
+  int64_t bytes = session_bytes(step_.session().program());
   for (const data::MicroBatch& batch : samples_.micro_batches) bytes += batch.capacity().bytes();
   return bytes;
 }

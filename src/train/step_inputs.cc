@@ -6,6 +6,7 @@
 #include "feed/micro_batch_inputs.h"
 #include "models/bert.h"
 #include "optim/optimizer.h"
+#include "train/micro_batch_sizes.h"
 
 namespace cloze::train {
 
@@ -14,8 +15,8 @@ double normalizer_of(const LossTerm& term, const data::StepBatch& batch) {
   return 1.0 / static_cast<double>(std::max<int64_t>(count, 1));
 }
 
-StepInputs::StepInputs(MicroBatchSessions& sessions, const models::BertConfig& model, uint32_t seed,
-                       std::vector<LossTerm> terms)
+StepInputs::StepInputs(engine::SizedSessions& sessions, const models::BertConfig& model,
+                       uint32_t seed, std::vector<LossTerm> terms)
     : sessions_(sessions),
       seed_(static_cast<int32_t>(seed)),
       terms_(std::move(terms)),
@@ -52,9 +53,9 @@ void StepInputs::write_step(engine::Session& session) const {
   }
 }
 
-engine::Session& StepInputs::session_with(int64_t pass, MicroBatchSessions& sessions) {
+engine::Session& StepInputs::session_with(int64_t pass, engine::SizedSessions& sessions) {
   const data::MicroBatch& micro_batch = this->micro_batch(pass);
-  engine::Session& session = sessions.holding(micro_batch);
+  engine::Session& session = sessions.holding(size_of(micro_batch));
   if (&session != &sessions_.full()) write_step(session);  // the full one has them
   const bool is_synthetic = batch_->synthetic_passes > 0;
   if (!is_synthetic || has_synthetic_ != &session) feed::write_micro_batch(session, micro_batch);

@@ -7,8 +7,8 @@
 
 #include "data/micro_batch.h"
 #include "engine/session.h"
+#include "engine/sized_sessions.h"
 #include "models/bert_config.h"
-#include "train/micro_batch_sessions.h"
 #include "train/training_graph.h"
 
 namespace cloze::train {
@@ -16,7 +16,7 @@ namespace cloze::train {
 class StepInputs {
  public:
   // `sessions`: of the step; outlive it.
-  StepInputs(MicroBatchSessions& sessions, const models::BertConfig& model, uint32_t seed,
+  StepInputs(engine::SizedSessions& sessions, const models::BertConfig& model, uint32_t seed,
              std::vector<LossTerm> terms);
 
   // All but the micro-batches, into the full session. The batch is read until the next call.
@@ -27,7 +27,7 @@ class StepInputs {
   const data::MicroBatch& micro_batch(int64_t pass) const { return batch_->of_pass(pass); }
   // The session for a pass, of these sessions, with all its inputs.
   engine::Session& session_with(int64_t pass) { return session_with(pass, sessions_); }
-  engine::Session& session_with(int64_t pass, MicroBatchSessions& sessions);
+  engine::Session& session_with(int64_t pass, engine::SizedSessions& sessions);
   // Those of the update, into the full session. Step numbers count from 0.
   void write_update(int64_t step, double learning_rate);
 
@@ -35,7 +35,7 @@ class StepInputs {
   void require_rows() const;
   void write_step(engine::Session& session) const;
 
-  MicroBatchSessions& sessions_;
+  engine::SizedSessions& sessions_;
   int32_t seed_;
   std::vector<LossTerm> terms_;
   int64_t vocabulary_, segments_, positions_;  // rows of the embeddings

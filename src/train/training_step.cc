@@ -14,10 +14,10 @@ namespace {
 
 using graph::VariableRole;
 
-MicroBatchSessions::MakeGraph smaller_graphs(const TrainingStepOptions& options) {
-  return [options](const data::MicroBatchCapacity& capacity) {
+TrainingStep::MakeGraph smaller_graphs(const TrainingStepOptions& options) {
+  return [options](const MicroBatchSize& size) {
     TrainingStepOptions smaller = options;
-    smaller.capacity = capacity;
+    smaller.capacity = {size.tokens, size.sequences, size.predictions};
     return training_graph(smaller).graph;
   };
 }
@@ -51,15 +51,21 @@ TrainingStep::TrainingStep(const TrainingStepOptions& options)
     : TrainingStep(training_graph(options), options, smaller_graphs(options)) {}
 
 TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& options,
-                           MicroBatchSessions::MakeGraph make_smaller)
+                           MakeGraph make_smaller)
     : ranks_(*options.ranks, training.pipeline ? options.num_stages() : 1),
       shards_states_(options.divides_states()),
       owners_(owners_of(training)),
       terms_(std::move(training.terms)),
       session_(std::move(training.graph), options.compile),
-      micro_batch_sessions_(session_, options.capacity, options.compile, std::move(make_smaller)),
-      inputs_(micro_batch_sessions_, options.model, options.seed, terms_),
-      exchange_(make_step_exchange(micro_batch_sessions_, ranks_,
+      sessions_(session_, {.full = size_of(options.capacity),
+                           .compile = options.compile,
+                           .make_graph = std::move(make_smaller),
+                           .round_up =
+                               [full = size_of(options.capacity)](const MicroBatchSize& need) {
+                                 return eighths_for(need, full);
+                               }}),
+      inputs_(sessions_, options.model, options.seed, terms_),
+      exchange_(make_step_exchange(sessions_, ranks_,
                                    {.is_eager = options.eager,
                                     .reproducible_sums = options.reproducible_sums,
                                     .divides_states = shards_states_,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,7 +19,7 @@
 #include "engine/session.h"
 #include "runtime/arena_snapshots.h"
 #include "train/metrics/loss_value.h"
-#include "train/micro_batch_sessions.h"
+#include "train/micro_batch_sizes.h"
 #include "train/ranks/step_exchange.h"
 #include "train/ranks/step_ranks.h"
 #include "train/step_inputs.h"
@@ -50,11 +51,12 @@ struct StepAhead {
 
 class TrainingStep {
  public:
+  using MakeGraph = std::function<graph::Graph(const MicroBatchSize& size)>;
   explicit TrainingStep(const TrainingStepOptions& options);
   // Of a graph that the caller has made. Without make_smaller every micro-batch goes through all its
   // slots.
   TrainingStep(TrainingGraph training, const TrainingStepOptions& options,
-               MicroBatchSessions::MakeGraph make_smaller = nullptr);
+               MakeGraph make_smaller = nullptr);
 
   // Of the steps from now on (watch/loss_scale.h); gradients in the session are too large by this
   // factor.
@@ -112,7 +114,7 @@ class TrainingStep {
   std::vector<LossTerm> terms_;
   float loss_scale_ = 1.0f;
   engine::Session session_;
-  MicroBatchSessions micro_batch_sessions_;
+  engine::SizedSessions sessions_;
   StepInputs inputs_;
   std::unique_ptr<StepExchange> exchange_;
   runtime::ArenaSnapshots metrics_behind_{session_.executor(), plan::Arena::kMetrics};

@@ -155,7 +155,7 @@ void add_step(forecast::MemoryForecast& memory, const RunOptions& options,
               const plan::Program& program, bool saves_before_end) {
   const train::TrainingStepOptions& step = options.training.step;
   const bool has_states_aside = !step.compile.optimizer_state_folder.empty();
-  memory.add("a step", program.total_bytes() -
+  memory.add("a step", program.total_bytes() + runtime::input_image_bytes(program) -
                            (has_states_aside ? program.bytes_of(plan::Arena::kOptimizerState) : 0));
   memory.add("smaller micro-batches", train::smaller_sessions_bytes(program));
   if (saves_before_end && train::saves_from_copy(step)) {
@@ -230,6 +230,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   if (const int64_t more = training.step().in_flight(micro_batches_of_step(options)) - 1;
       more > 0) {
     memory.add("micro-batches in flight", more * (program.bytes_of(plan::Arena::kInputs) +
+                                                  runtime::input_image_bytes(program) +
                                                   program.bytes_of(plan::Arena::kActivations)));
   }
   say("{}\n", memory.text());

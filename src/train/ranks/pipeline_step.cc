@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "platform/phase.h"
+#include "train/micro_batch_sizes.h"
 #include "train/ranks/reproducible_sums.h"
 
 namespace cloze::train {
@@ -30,7 +31,8 @@ std::vector<passes::Crossing> crossings_of(const passes::PipelinePlan& plan, boo
 }  // namespace
 
 PipelineStep::PipelineStep(passes::PipelinePlan plan, PipelineSchedule schedule,
-                           comm::Communicator& stages, MicroBatchSessions& sessions, bool sums_each)
+                           comm::Communicator& stages, engine::SizedSessions& sessions,
+                           bool sums_each)
     : plan_(std::move(plan)),
       schedule_(schedule),
       stages_(stages),
@@ -76,7 +78,7 @@ void PipelineStep::run(StepInputs& inputs, std::vector<int64_t> passes, int64_t 
   }
   std::vector<const engine::Session*> sessions;
   for (const int64_t pass : passes_) {
-    sessions.push_back(&first_place_.holding(inputs.micro_batch(pass)));
+    sessions.push_back(&first_place_.holding(size_of(inputs.micro_batch(pass))));
   }
   messages_.expect(tasks_, std::move(sessions));
   for (const PipelineTask& task : tasks_[static_cast<size_t>(stages_.rank())]) {
@@ -105,7 +107,7 @@ engine::Session& PipelineStep::begin(StepInputs& inputs, int64_t micro_batch) {
     others_.push_back(first_place_.another());
     free_.push_back(others_.back().get());
   }
-  MicroBatchSessions& place = *free_.back();
+  engine::SizedSessions& place = *free_.back();
   free_.pop_back();
   engine::Session& session = inputs.session_with(passes_[static_cast<size_t>(micro_batch)], place);
   begun_[micro_batch] = {&place, &session};

@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "engine/session.h"
+#include "engine/sized_sessions.h"
 #include "passes/pipeline.h"
 #include "train/metrics/pipeline_bubble.h"
-#include "train/micro_batch_sessions.h"
 #include "train/ranks/pipeline_schedule.h"
 #include "train/ranks/stage_messages.h"
 #include "train/step_inputs.h"
@@ -29,7 +28,7 @@ class PipelineStep {
   // sums_each: the caller takes the gradients of each micro-batch from the session as soon as they
   // are known; otherwise they add up there. Stages and sessions outlive the step.
   PipelineStep(passes::PipelinePlan plan, PipelineSchedule schedule, comm::Communicator& stages,
-               MicroBatchSessions& sessions, bool sums_each);
+               engine::SizedSessions& sessions, bool sums_each);
 
   // Runs these passes of the step, the replica's own, forward and backward. `most`: how many the
   // replica with the most of them has. `after_part` is called with the variables that no later part
@@ -45,7 +44,7 @@ class PipelineStep {
 
  private:
   struct Begun {
-    MicroBatchSessions* place = nullptr;
+    engine::SizedSessions* place = nullptr;
     engine::Session* session = nullptr;  // of its sessions
   };
 
@@ -59,7 +58,7 @@ class PipelineStep {
   passes::PipelinePlan plan_;
   PipelineSchedule schedule_;
   comm::Communicator& stages_;
-  MicroBatchSessions& first_place_;
+  engine::SizedSessions& first_place_;
   std::vector<int> own_parts_;
   std::vector<std::vector<graph::Value>> finished_;  // by own part
   StageMessages messages_;
@@ -67,8 +66,8 @@ class PipelineStep {
   std::vector<std::vector<PipelineTask>> tasks_;             // by rank, of the last run
   int64_t most_ = -1;                                        // its micro-batches
   std::vector<int64_t> passes_;                              // by micro-batch of this replica
-  std::vector<std::unique_ptr<MicroBatchSessions>> others_;  // beside the first
-  std::vector<MicroBatchSessions*> free_;
+  std::vector<std::unique_ptr<engine::SizedSessions>> others_;  // beside the first
+  std::vector<engine::SizedSessions*> free_;
   std::map<int64_t, Begun> begun_;  // by micro-batch
 };
 

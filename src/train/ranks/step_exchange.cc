@@ -145,7 +145,7 @@ class ReproducibleReplicas final : public StepExchange {
 class Pipeline final : public StepExchange {
  public:
   // `replicas`: the exchange between the replicas of this rank's stage.
-  Pipeline(MicroBatchSessions& sessions, const StepRanks& ranks, const StepLayout& layout,
+  Pipeline(engine::SizedSessions& sessions, const StepRanks& ranks, const StepLayout& layout,
            std::unique_ptr<StepExchange> replicas)
       : StepExchange(sessions.full(), ranks),
         replicas_(std::move(replicas)),
@@ -274,7 +274,7 @@ void StepExchange::sum_metrics_over(comm::Communicator& ranks) {
   }
 }
 
-std::unique_ptr<StepExchange> make_step_exchange(MicroBatchSessions& sessions,
+std::unique_ptr<StepExchange> make_step_exchange(engine::SizedSessions& sessions,
                                                  const StepRanks& ranks, StepLayout layout) {
   CLOZE_CHECK(!layout.is_eager || (ranks.all().size() == 1 && !layout.reproducible_sums),
               "an eager step has one rank, and adds up in place");

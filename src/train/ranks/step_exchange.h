@@ -24,10 +24,10 @@
 
 #include "base/dtype.h"
 #include "engine/session.h"
+#include "engine/sized_sessions.h"
 #include "passes/pipeline.h"
 #include "train/metrics/communication_time.h"
 #include "train/metrics/pipeline_bubble.h"
-#include "train/micro_batch_sessions.h"
 #include "train/ranks/pipeline_schedule.h"
 #include "train/ranks/step_ranks.h"
 #include "train/step_inputs.h"
@@ -101,7 +101,7 @@ class StepExchange {
 };
 
 // `sessions`: their full one is the session. All but the layout outlive the exchange.
-std::unique_ptr<StepExchange> make_step_exchange(MicroBatchSessions& sessions,
+std::unique_ptr<StepExchange> make_step_exchange(engine::SizedSessions& sessions,
                                                  const StepRanks& ranks, StepLayout layout);
 
 }  // namespace cloze::train

@@ -1,23 +1,32 @@
-#include "train/micro_batch_sessions.h"
+#include "engine/sized_sessions.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
-#include "engine/devices.h"
 #include "ops/elementwise.h"
 
-namespace cloze::train {
+namespace cloze::engine {
 namespace {
 
-constexpr data::MicroBatchCapacity kFull{.tokens = 43, .sequences = 5, .predictions = 9};
-const engine::CompileOptions kCompile{.num_threads = 1};
+using Size = SizedSessions::Size;
+
+constexpr Size kFull{.tokens = 43, .sequences = 5, .predictions = 9};
+const CompileOptions kCompile{.num_threads = 1};
+
+// Tokens in tens.
+Size rounded_up(const Size& need) {
+  return {.tokens = std::min((need.tokens + 9) / 10 * 10, kFull.tokens),
+          .sequences = kFull.sequences,
+          .predictions = kFull.predictions};
+}
 
 // "sum" += tokens and predictions, each of their slots.
-graph::Graph sums_of(const data::MicroBatchCapacity& capacity) {
+graph::Graph sums_of(const Size& size) {
   graph::Graph graph;
   for (const auto& [name, slots] :
-       {std::pair{"tokens", capacity.tokens}, std::pair{"predictions", capacity.predictions}}) {
+       {std::pair{"tokens", size.tokens}, std::pair{"predictions", size.predictions}}) {
     const graph::TensorType type{DType::kF32, {slots}};
     const auto input = graph.add_input(name, type);
     graph.mark_output(graph.add_one(ops::kAdd, {input, input}), std::string("twice.") + name);
@@ -29,51 +38,59 @@ graph::Graph sums_of(const data::MicroBatchCapacity& capacity) {
   return graph;
 }
 
-int64_t slots_in(engine::Session& session, const char* input) {
+int64_t slots_in(Session& session, const char* input) {
   return session.graph().type(session.value(input)).shape.elements();
 }
 
-data::MicroBatch batch_of(int64_t tokens, int64_t predictions) {
-  data::MicroBatch batch;
-  batch.num_tokens = tokens;
-  batch.num_sequences = 1;
-  batch.num_predictions = predictions;
-  return batch;
-}
+Size need_of(int64_t tokens) { return {.tokens = tokens, .sequences = 1, .predictions = 1}; }
 
-class MicroBatchSessionsTest : public testing::Test {
+class SizedSessionsTest : public testing::Test {
  protected:
-  MicroBatchSessions sessions(MicroBatchSessions::MakeGraph make_graph) {
-    return {full_, kFull, kCompile, std::move(make_graph)};
+  SizedSessions sessions(std::function<graph::Graph(const Size&)> make_graph) {
+    return {full_, {kFull, kCompile, std::move(make_graph), rounded_up}};
   }
 
-  engine::Session full_{sums_of(kFull), kCompile};
+  Session full_{sums_of(kFull), kCompile};
 };
 
-TEST_F(MicroBatchSessionsTest, TheSmallestThatHoldsAMicroBatchComputesIt) {
-  MicroBatchSessions sizes = sessions(sums_of);
-  const auto eighths = [](int64_t of, int64_t count) { return (of * count + 7) / 8; };
+TEST_F(SizedSessionsTest, AMicroBatchIsComputedInItsSize) {
+  SizedSessions sizes = sessions(sums_of);
   for (int64_t tokens = 1; tokens <= kFull.tokens; ++tokens) {
-    for (int64_t predictions = 0; predictions <= kFull.predictions; ++predictions) {
-      engine::Session& session = sizes.holding(batch_of(tokens, predictions));
-      int64_t count = 1;
-      while (eighths(kFull.tokens, count) < tokens ||
-             eighths(kFull.predictions, count) < predictions) {
-        ++count;
-      }
-      EXPECT_EQ(slots_in(session, "tokens"), eighths(kFull.tokens, count)) << tokens;
-      EXPECT_EQ(slots_in(session, "predictions"), eighths(kFull.predictions, count));
-      EXPECT_EQ(&session == &full_, count == MicroBatchSessions::kSizes);
-      EXPECT_EQ(&session, &sizes.holding(batch_of(tokens, predictions)));
-    }
+    Session& session = sizes.holding(need_of(tokens));
+    EXPECT_EQ(slots_in(session, "tokens"), rounded_up(need_of(tokens)).tokens) << tokens;
+    EXPECT_EQ(slots_in(session, "predictions"), kFull.predictions);
+    EXPECT_EQ(&session == &full_, tokens > 40) << tokens;
+    EXPECT_EQ(&session, &sizes.holding(need_of(tokens)));
   }
 }
 
-TEST_F(MicroBatchSessionsTest, AllAddToTheSame) {
-  MicroBatchSessions sizes = sessions(sums_of);
+// Each size takes so many more tokens.
+TEST_F(SizedSessionsTest, TheSizesUsedLastAreKept) {
+  int made = 0;
+  SizedSessions sizes(full_, {.full = kFull,
+                              .compile = kCompile,
+                              .make_graph =
+                                  [&](const Size& size) {
+                                    ++made;
+                                    return sums_of(size);
+                                  },
+                              .round_up = [](const Size& need) { return need; }});
+  constexpr auto kMost = static_cast<int>(SizedSessions::kMostKept);
+  for (int tokens = 1; tokens <= kMost; ++tokens) sizes.holding(need_of(tokens));
+  sizes.holding(need_of(1));
+  EXPECT_EQ(made, kMost);
+  sizes.holding(need_of(kMost + 1));
+  sizes.holding(need_of(1));
+  EXPECT_EQ(made, kMost + 1) << "it was used before";
+  sizes.holding(need_of(2));
+  EXPECT_EQ(made, kMost + 2) << "it was used first";
+}
+
+TEST_F(SizedSessionsTest, AllAddToTheSame) {
+  SizedSessions sizes = sessions(sums_of);
   float expected = 0.0f;
   for (const int64_t tokens : {int64_t{3}, kFull.tokens, int64_t{20}}) {
-    engine::Session& session = sizes.holding(batch_of(tokens, 1));
+    Session& session = sizes.holding(need_of(tokens));
     session.clear(plan::Arena::kInputs);
     session.write_scalar("addend", static_cast<float>(tokens));
     session.run(graph::kMicroStep);
@@ -82,20 +99,20 @@ TEST_F(MicroBatchSessionsTest, AllAddToTheSame) {
   }
 }
 
-TEST_F(MicroBatchSessionsTest, WithoutSmallerGraphsAllIsComputedInFull) {
-  EXPECT_EQ(&sessions(nullptr).holding(batch_of(1, 0)), &full_);
+TEST_F(SizedSessionsTest, WithoutOtherGraphsAllIsComputedInFull) {
+  EXPECT_EQ(&sessions(nullptr).holding(need_of(1)), &full_);
 }
 
 // A planner may give fewer slots a layout that needs more memory.
-TEST_F(MicroBatchSessionsTest, WhatASmallerOneNeedsMoreOfItHasItself) {
+TEST_F(SizedSessionsTest, WhatAnotherOneNeedsMoreOfItHasItself) {
   constexpr int64_t kMore = 40 * kFull.tokens;
-  MicroBatchSessions sizes = sessions([&](const data::MicroBatchCapacity& capacity) {
+  SizedSessions sizes = sessions([&](const Size& size) {
     return sums_of(
-        {.tokens = kMore, .sequences = capacity.sequences, .predictions = capacity.predictions});
+        {.tokens = kMore, .sequences = size.sequences, .predictions = size.predictions});
   });
   full_.clear(plan::Arena::kInputs);
   full_.run(graph::kMicroStep);
-  engine::Session& session = sizes.holding(batch_of(1, 0));
+  Session& session = sizes.holding(need_of(1));
   session.clear(plan::Arena::kInputs);
   session.write<float>("tokens", std::vector<float>(kMore, 3.0f));
   session.write_scalar("addend", 1.0f);
@@ -105,9 +122,9 @@ TEST_F(MicroBatchSessionsTest, WhatASmallerOneNeedsMoreOfItHasItself) {
   EXPECT_EQ(full_.read_scalar<float>("sum"), 1.0f);
 }
 
-TEST_F(MicroBatchSessionsTest, TheFullOneHasTheSpansOfAll) {
-  MicroBatchSessions sizes = sessions(sums_of);
-  engine::Session& small = sizes.holding(batch_of(3, 1));
+TEST_F(SizedSessionsTest, TheFullOneHasTheSpansOfAll) {
+  SizedSessions sizes = sessions(sums_of);
+  Session& small = sizes.holding(need_of(3));
   small.clear(plan::Arena::kInputs);
   full_.clear(plan::Arena::kInputs);
   full_.executor().set_profiling(true);
@@ -123,16 +140,16 @@ TEST_F(MicroBatchSessionsTest, TheFullOneHasTheSpansOfAll) {
 }
 
 // As a pipeline has two micro-batches on their way.
-TEST_F(MicroBatchSessionsTest, AnotherPlaceSharesMetricsAndNoActivations) {
-  MicroBatchSessions sizes = sessions(sums_of);
+TEST_F(SizedSessionsTest, AnotherPlaceSharesMetricsAndNoActivations) {
+  SizedSessions sizes = sessions(sums_of);
   const auto other = sizes.another();
   for (const int64_t tokens : {int64_t{3}, kFull.tokens}) {
     full_.clear(plan::Arena::kMetrics);
-    engine::Session& here = sizes.holding(batch_of(tokens, 1));
-    engine::Session& there = other->holding(batch_of(tokens, 1));
+    Session& here = sizes.holding(need_of(tokens));
+    Session& there = other->holding(need_of(tokens));
     EXPECT_NE(&here, &there);
     float number = 1.0f;
-    for (engine::Session* const session : {&here, &there}) {
+    for (Session* const session : {&here, &there}) {
       session->clear(plan::Arena::kInputs);
       session->write_scalar("addend", number);
       const std::vector<float> values(static_cast<size_t>(slots_in(*session, "tokens")), number);
@@ -146,12 +163,12 @@ TEST_F(MicroBatchSessionsTest, AnotherPlaceSharesMetricsAndNoActivations) {
   }
 }
 
-TEST_F(MicroBatchSessionsTest, AnotherPlaceIsInTheProfileOfTheFirst) {
-  MicroBatchSessions sizes = sessions(sums_of);
+TEST_F(SizedSessionsTest, AnotherPlaceIsInTheProfileOfTheFirst) {
+  SizedSessions sizes = sessions(sums_of);
   const auto other = sizes.another();
   full_.executor().set_profiling(true);
   for (const int64_t tokens : {int64_t{3}, kFull.tokens}) {
-    engine::Session& there = other->holding(batch_of(tokens, 1));
+    Session& there = other->holding(need_of(tokens));
     there.clear(plan::Arena::kInputs);
     there.run(graph::kMicroStep);
     EXPECT_TRUE(there.executor().spans().empty());
@@ -161,4 +178,4 @@ TEST_F(MicroBatchSessionsTest, AnotherPlaceIsInTheProfileOfTheFirst) {
 }
 
 }  // namespace
-}  // namespace cloze::train
+}  // namespace cloze::engine
