@@ -73,9 +73,11 @@ class Executions : public testing::TestWithParam<DType> {
 
   static std::vector<train::StepResult> run(train::TrainingStep& step,
                                             std::span<const train::StepAhead> steps) {
-    if (steps.size() > 1) return step.run_ahead(steps);
-    step.set_loss_scale(steps[0].loss_scale);
-    return {step.run(*steps[0].batch, steps[0].step, steps[0].learning_rate)};
+    for (const train::StepAhead& one : steps) {
+      step.begin(one);
+      step.finish();
+    }
+    return step.take_results();
   }
 
   static double loss_scale() { return GetParam() == DType::kF16 ? kLossScaleOfF16 : 1.0; }
@@ -223,7 +225,8 @@ TEST_F(Visits, AStepThatIsNotFiniteIsNamed) {
   EXPECT_TRUE(train::checkpoint_steps(folder_ / "run").empty());
 }
 
-// The signal comes before the first step, whose only micro-batch is computed all the same.
+// The signal comes before the first step, whose only micro-batch is computed all the same; it ends
+// the next one.
 TEST_F(Visits, ASignalLeavesTheStepsThatWereWhole) {
   train::TrainingOptions run = options("run", 4);
   const auto batch_of = [&](int64_t sequences) {
@@ -244,7 +247,14 @@ TEST_F(Visits, ASignalLeavesTheStepsThatWereWhole) {
     std::raise(SIGTERM);
     const train::StepAhead steps[] = {{.batch = &one, .step = 0, .learning_rate = 0.01},
                                       {.batch = &several, .step = 1, .learning_rate = 0.01}};
-    std::_Exit(static_cast<int>(step.run_ahead(steps).size()));
+    try {
+      for (const train::StepAhead& next : steps) {
+        step.begin(next);
+        step.finish();
+      }
+    } catch (const platform::Interruption&) {
+      std::_Exit(static_cast<int>(step.take_results().size()));
+    }
   };
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(exit_with_done(), testing::ExitedWithCode(1), "");

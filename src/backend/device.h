@@ -72,6 +72,11 @@ class Stream {
   virtual void begin_copy_in(DeviceAddress target, std::span<const std::byte> source) {
     copy_in(target, source);
   }
+  // The target lies in a HostBlock, and has the values when the copy is done: a device may begin it
+  // and return.
+  virtual void begin_copy_out(DeviceAddress source, std::span<std::byte> target) {
+    copy_out(source, target);
+  }
   // Within the device; the two do not overlap.
   virtual void copy(DeviceAddress target, DeviceAddress source, size_t bytes) = 0;
   virtual void fill_with_zeros(DeviceAddress target, size_t bytes) = 0;

@@ -296,13 +296,26 @@ void Executor::clear(Value value) {
   stream_->fill_with_zeros(address(value), graph().type(value).bytes());
 }
 
-void Executor::copy_arena(plan::Arena arena, backend::DeviceMemory& target) {
-  stream_->copy(target.start(), address({.arena = arena, .offset = 0}), target.bytes());
+// Checks that the arena is read or written whole.
+DeviceAddress Executor::start_of(plan::Arena arena, size_t bytes) const {
+  CLOZE_CHECK(arena != plan::Arena::kInputs, "inputs are written one by one");
+  CLOZE_CHECK(static_cast<int64_t>(bytes) == program_.bytes_of(arena), "{} bytes of {}, not {}",
+              bytes, name_of(arena), program_.bytes_of(arena));
+  return address({.arena = arena, .offset = 0});
 }
 
-void Executor::set_arena(plan::Arena arena, const backend::DeviceMemory& source) {
-  CLOZE_CHECK(arena != plan::Arena::kInputs, "inputs are written by the host");
-  stream_->copy(address({.arena = arena, .offset = 0}), source.start(), source.bytes());
+void Executor::read(plan::Arena arena, std::span<std::byte> bytes) {
+  stream_->copy_out(start_of(arena, bytes.size()), bytes);
+}
+
+void Executor::write(plan::Arena arena, std::span<const std::byte> bytes) {
+  stream_->copy_in(start_of(arena, bytes.size()), bytes);
+}
+
+std::unique_ptr<backend::Event> Executor::begin_read(plan::Arena arena,
+                                                     std::span<std::byte> block) {
+  stream_->begin_copy_out(start_of(arena, block.size()), block);
+  return stream_->record();
 }
 
 std::vector<LaunchProfile> Executor::profile() const {

@@ -92,10 +92,11 @@ class Executor {
   // Sets the whole arena, or one value, to zero; inputs of the arena then count as written.
   void clear(plan::Arena arena);
   void clear(graph::Value value);
-  // Copies a whole arena within the device, in the order of the stream. Both have the arena's size.
-  // What launches wrote, that is: the host writes the inputs.
-  void copy_arena(plan::Arena arena, backend::DeviceMemory& target);
-  void set_arena(plan::Arena arena, const backend::DeviceMemory& source);
+  // A whole arena, but not that of the inputs. InternalError when the sizes differ.
+  void read(plan::Arena arena, std::span<std::byte> bytes);
+  void write(plan::Arena arena, std::span<const std::byte> bytes);
+  // The same into a HostBlock, which has the values when the event has come.
+  std::unique_ptr<backend::Event> begin_read(plan::Arena arena, std::span<std::byte> block);
   // The stream, and all memory but inputs and activations: for an executor of the same program that
   // has another micro-batch at the same time.
   SharedMemory memory_beside_a_batch() const;
@@ -130,6 +131,7 @@ class Executor {
   void bind();
   backend::DeviceAddress address(const plan::Location& location) const;
   backend::DeviceAddress address(graph::Value value) const;
+  backend::DeviceAddress start_of(plan::Arena arena, size_t bytes) const;
   Phase& phase_named(std::string_view name);
   const Phase& phase_named(std::string_view name) const;
   const plan::Location& location_of(graph::Value value) const {

@@ -197,11 +197,9 @@ std::string overflow_of(TrainingStep& step, double learning_rate) {
 }
 
 bool has_finite_gradients(TrainingStep& step, const data::MicroBatch& batch, int64_t step_index) {
-  engine::Session& session = step.session();
   const StepResult result = step.accumulate(alone(batch), step_index);
-  const auto found = find_non_finite_gradient(step);
-  session.clear(plan::Arena::kGradients);
-  return std::isfinite(result.loss()) && !found;
+  const bool has_finite = !find_non_finite_gradient(step);
+  return std::isfinite(result.loss()) && has_finite;
 }
 
 }  // namespace cloze::train

@@ -82,7 +82,7 @@ void Recovery::require_still_known(std::span<const StepResult> results) {
     return result.is_finite() && result.update_is_finite;
   };
   const auto bad = std::ranges::find_if_not(results, is_good);
-  if (bad == results.end()) return;
+  if (bad == results.end() || bad + 1 == results.end()) return;
   if (bad->update_is_finite && std::none_of(bad, results.end(), is_good)) return;
   const int64_t step = run_.state.step + 1 + (bad - results.begin());
   const std::string what =
@@ -203,7 +203,7 @@ void Recovery::roll_back(const FoundCheckpoint& checkpoint, const data::StepBatc
   const bool is_again = before.watch.rolled_back_to == state.step;
   state.watch.roll_backs = is_again ? before.watch.roll_backs + 1 : 1;
   state.watch.rolled_back_to = state.step;
-  batch != nullptr ? run_.skip(*batch) : run_.step.clear_gradients();
+  if (batch != nullptr) run_.skip(*batch);
   probe_.reset();
   probed_step_ = -1;
 }

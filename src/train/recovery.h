@@ -27,7 +27,9 @@ class Recovery {
 
   // The loss scale of a step, counted from 0, that the run is at or will come to.
   double loss_scale(int64_t step) const { return loss_scale_.at(step, run_.state.loss_scale); }
-  // Judges the loss before the update. False when the step is abandoned.
+  // Whether a spike is more than told, so that losses are judged before the update.
+  bool acts_on_spikes() const { return run_.options.watch.acts_on_spikes(); }
+  // Judges the loss. False when the step is abandoned.
   bool passes_spike_watch(const StepResult& result, const data::StepBatch& batch);
   // Judges the result after the update. False when the step is abandoned.
   bool passes_update(const StepResult& result, const StepAhead& step);
@@ -35,8 +37,8 @@ class Recovery {
   void take_good_step(double loss);
   // Looks for a loss that has been high for too long, after the step was counted and told.
   void watch_high_loss(double loss);
-  // Judges steps that were computed ahead, before they are taken: if later ones have updated the
-  // weights, it is no longer known where a bad one went wrong.
+  // Judges the steps that the device was given together, before they are taken: if later ones have
+  // gone on after a bad one, it may no longer be known where that went wrong.
   void require_still_known(std::span<const StepResult> results);
 
   // Tries the weights before they are scored or saved, as a checkpoint of them may take the place

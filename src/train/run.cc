@@ -17,7 +17,6 @@ void Run::count(const data::StepBatch& batch) {
 }
 
 void Run::skip(const data::StepBatch& batch) {
-  step.clear_gradients();
   count(batch);
   ++state.skipped_steps;
 }

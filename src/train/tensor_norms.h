@@ -13,8 +13,8 @@ double sum_of_squares(engine::Session& session, graph::Value value);
 // L2: the root of that.
 double norm_of(engine::Session& session, graph::Value value);
 
-// In the graph's order. Between TrainingStep::accumulate() and update(): the gradients are those of
-// the step. The root of the sum of their squares is StepResult::gradient_norm.
+// In the graph's order. Between TrainingStep::begin() and finish(): the gradients are those of the
+// step. The root of the sum of their squares is StepResult::gradient_norm.
 std::vector<TensorNorm> tensor_norms(engine::Session& session, double loss_scale);
 
 }  // namespace cloze::train

@@ -30,14 +30,13 @@ TEST(TensorNorms, AreThoseOfEveryParameter) {
   TrainingStep step(options);
   engine::Session& session = step.session();
   session.initialize_parameters(1);
-  step.set_loss_scale(256.0);
   const data::StepBatch batch = data::load_step(
       {.dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
            .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 61, .size = 50}),
        .global_batch_size = 8,
        .capacity = options.capacity},
       0);
-  StepResult result = step.accumulate(batch, 0);
+  step.begin({.batch = &batch, .step = 0, .learning_rate = 0.1, .loss_scale = 256.0});
   const std::vector<TensorNorm> norms = tensor_norms(session, 256.0);
   std::set<std::string> names;
   double squares = 0.0;
@@ -47,8 +46,9 @@ TEST(TensorNorms, AreThoseOfEveryParameter) {
     squares += one.gradient * one.gradient;
   }
   EXPECT_EQ(names.size(), session.graph().variables(graph::VariableRole::kParameter).size());
-  step.finish(result, 0, 0.1);
-  EXPECT_NEAR(std::sqrt(squares), result.gradient_norm, 1e-6 * result.gradient_norm);
+  step.finish();
+  const double norm_of_all = step.take_results().back().gradient_norm;
+  EXPECT_NEAR(std::sqrt(squares), norm_of_all, 1e-6 * norm_of_all);
   EXPECT_NE(norms.front().weight, norm(session.read<float>(norms.front().name)));
 }
 

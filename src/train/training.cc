@@ -34,32 +34,6 @@ StepAhead Training::next_step(const data::StepBatch& batch, int64_t ahead) const
           .loss_scale = recovery_.loss_scale(step)};
 }
 
-std::optional<StepMetrics> Training::train_one_step(const data::StepBatch& batch,
-                                                    double waited_seconds) {
-  const StepAhead step = next_step(batch, 0);
-  run_.step.set_loss_scale(step.loss_scale);
-  const Clock::time_point start = Clock::now();
-  StepResult result = run_.step.accumulate(batch, step.step);
-  if (!recovery_.passes_spike_watch(result, batch)) return std::nullopt;
-  std::vector<TensorNorm> norms;
-  if (is_due(step.step + 1, run_.options.steps_per_norms)) {
-    norms = norms_of_all(run_.step, step.loss_scale);
-  }
-  run_.step.finish(result, step.step, step.learning_rate);
-  if (!recovery_.passes_update(result, step)) return std::nullopt;
-  const double seconds = seconds_since(start) + waited_seconds;
-  StepMetrics metrics = count(step, result, {.all = seconds, .waited = waited_seconds});
-  metrics.norms = std::move(norms);
-  return metrics;
-}
-
-StepMetrics Training::count(const StepAhead& step, const StepResult& result, StepSeconds seconds) {
-  recovery_.take_good_step(result.loss());
-  run_.state.step = step.step + 1;
-  run_.count(*step.batch);
-  return step_metrics(run_, step, result, seconds);
-}
-
 int64_t Training::steps_ahead() const {
   const TrainingOptions& options = run_.options;
   if (options.why_step_by_step()) return 1;
@@ -74,24 +48,48 @@ int64_t Training::steps_ahead() const {
   return std::max<int64_t>(end - step, 1);
 }
 
-void Training::train_ahead(std::vector<data::StepBatch>& batches, double waited_seconds) {
-  std::vector<StepAhead> steps;
-  for (const data::StepBatch& batch : batches) {
-    steps.push_back(next_step(batch, std::ssize(steps)));
-  }
+size_t Training::train_steps(const std::vector<data::StepBatch>& batches, double waited_seconds) {
   const Clock::time_point start = Clock::now();
-  const std::vector<StepResult> results = run_.step.run_ahead(steps);
-  steps.resize(results.size());
-  batches.resize(results.size());
-  const auto count_of_steps = static_cast<double>(steps.size());
-  const StepSeconds seconds{.all = (seconds_since(start) + waited_seconds) / count_of_steps,
-                            .waited = waited_seconds / count_of_steps};
+  std::vector<StepAhead> steps;
+  std::vector<TensorNorm> norms;
+  try {
+    for (const data::StepBatch& batch : batches) {
+      const StepAhead step = next_step(batch, std::ssize(steps));
+      run_.step.begin(step);
+      if (recovery_.acts_on_spikes() && !recovery_.passes_spike_watch(run_.step.losses(), batch)) {
+        return 0;
+      }
+      if (is_due(step.step + 1, run_.options.steps_per_norms)) {  // it goes alone
+        norms = norms_of_all(run_.step, step.loss_scale);
+      }
+      run_.step.finish();
+      steps.push_back(step);
+    }
+  } catch (const platform::Interruption&) {  // the step is done again after resuming
+    if (steps.empty()) throw;
+  }
+  const std::vector<StepResult> results = run_.step.take_results();
+  const auto count = static_cast<double>(results.size());
+  const StepSeconds seconds{.all = (seconds_since(start) + waited_seconds) / count,
+                            .waited = waited_seconds / count};
   recovery_.require_still_known(results);
   for (size_t i = 0; i < steps.size(); ++i) {
-    recovery_.passes_update(results[i], steps[i]);
-    recovery_.passes_spike_watch(results[i], *steps[i].batch);  // prints at most a line
-    tell(count(steps[i], results[i], seconds));
+    if (!take(steps[i], results[i], seconds, norms)) return 0;
   }
+  return steps.size();
+}
+
+bool Training::take(const StepAhead& step, const StepResult& result, StepSeconds seconds,
+                    const std::vector<TensorNorm>& norms) {
+  if (!recovery_.passes_spike_watch(result, *step.batch)) return false;
+  if (!recovery_.passes_update(result, step)) return false;
+  recovery_.take_good_step(result.loss());
+  run_.state.step = step.step + 1;
+  run_.count(*step.batch);
+  StepMetrics metrics = step_metrics(run_, step, result, seconds);
+  metrics.norms = norms;
+  tell(std::move(metrics));
+  return true;
 }
 
 void Training::tell(StepMetrics metrics) {
@@ -114,7 +112,6 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
     train();
   } catch (const platform::Interruption&) {  // in a step: it is done again after resuming
     is_asked_to_stop_ = true;
-    run_.step.clear_gradients();
   } catch (const std::exception&) {
     saver_.finish();
     throw;
@@ -152,15 +149,9 @@ void Training::train() {
     platform::enter_phase("waiting for data");
     const double waited_before = source.waited_seconds();
     std::vector<data::StepBatch> batches = source.next(steps_ahead());
-    const double waited = source.waited_seconds() - waited_before;
-    if (batches.size() > 1) {
-      train_ahead(batches, waited);
-    } else {
-      std::optional<StepMetrics> metrics = train_one_step(batches.front(), waited);
-      if (!metrics) continue;
-      tell(std::move(*metrics));
-    }
-    recovery_.set_probe(std::move(batches.back().micro_batches.front()));
+    const size_t trained = train_steps(batches, source.waited_seconds() - waited_before);
+    if (trained == 0) continue;
+    recovery_.set_probe(std::move(batches[trained - 1].micro_batches.front()));
     if (evaluator_.is_due()) evaluate();
     const bool is_last = run_.state.step == run_.options.num_steps;
     if (is_due(run_.state.step, run_.options.steps_per_checkpoint) || is_last) save();

@@ -53,14 +53,15 @@ class Training {
 
  private:
   void train();
-  // Nothing when the step is not one of the run: it was skipped, or the run went back.
-  std::optional<StepMetrics> train_one_step(const data::StepBatch& batch, double waited_seconds);
   // How many steps, until the host has to look at a result.
   int64_t steps_ahead() const;
-  // Drops the batches of steps that a signal to stop left out.
-  void train_ahead(std::vector<data::StepBatch>& batches, double waited_seconds);
   StepAhead next_step(const data::StepBatch& batch, int64_t ahead) const;
-  StepMetrics count(const StepAhead& step, const StepResult& result, StepSeconds seconds);
+  // Returns how many of the steps are part of the run now: none when one was skipped or the run went
+  // back; the first ones when a signal to stop came.
+  size_t train_steps(const std::vector<data::StepBatch>& batches, double waited_seconds);
+  // False when the step is not part of the run.
+  bool take(const StepAhead& step, const StepResult& result, StepSeconds seconds,
+            const std::vector<TensorNorm>& norms);
   void tell(StepMetrics metrics);
   void evaluate();
   void save();

@@ -9,9 +9,8 @@ std::optional<std::string_view> TrainingOptions::why_step_by_step() const {
   if (step.compute_dtype == DType::kF16) return "precision f16";
   if (loss_scale.is_dynamic(step.compute_dtype)) return "a dynamic loss scale";
   if (watch.on_non_finite != WatchPolicy::kStop) return "on_non_finite";
-  const bool only_tells =
-      watch.on_loss_spike == WatchPolicy::kIgnore || watch.on_loss_spike == WatchPolicy::kWarn;
-  return only_tells ? std::nullopt : std::optional<std::string_view>("on_loss_spike");
+  if (watch.acts_on_spikes()) return "on_loss_spike";
+  return std::nullopt;
 }
 
 bool saves_from_copy(const TrainingStepOptions& step) {

@@ -33,7 +33,7 @@ struct TrainingOptions {
   int64_t global_batch_size = 0;  // sequences in a step
   int64_t duplicate_factor = 1;   // copies of the text in the data; an epoch is one copy
   int64_t num_steps = 0;
-  // Steps whose results the host looks at together (TrainingStep::run_ahead), fewer where a
+  // Steps that the device is given before the host looks at their results, fewer where a
   // checkpoint, norms or an evaluation are due.
   int64_t device_iterations = 1;
   optim::Schedule schedule;

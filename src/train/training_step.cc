@@ -4,10 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "base/error.h"
 #include "optim/optimizer.h"
 #include "platform/phase.h"
-#include "platform/signals.h"
 
 namespace cloze::train {
 namespace {
@@ -81,40 +79,26 @@ std::vector<bool> TrainingStep::own_gradients() const {
   return own;
 }
 
-StepResult TrainingStep::read_losses(const data::StepBatch& batch) {
-  StepResult result;
-  for (const LossTerm& term : terms_) {
-    LossValue& value = result.losses.emplace_back(
-        LossValue{.name = term.name, .loss = session_.read_scalar<float>(term.name + "_loss")});
-    if (exchange_->non_finite()) value.loss = std::numeric_limits<double>::quiet_NaN();
-    if (term.has_accuracy) {
-      value.accuracy =
-          session_.read_scalar<float>(term.name + "_correct") * normalizer_of(term, batch);
-    }
-  }
-  return result;
-}
-
-void TrainingStep::read_update(StepResult& result) {
-  result.gradient_norm = session_.read_scalar<float>(optim::kGradientNorm) / double{loss_scale_};
-  result.update_is_finite = std::isfinite(session_.read_scalar<float>(optim::kUpdateCheck));
-}
-
-void TrainingStep::compute(const data::StepBatch& batch, int64_t step) {
-  inputs_.begin(batch, step, loss_scale_);
+void TrainingStep::write_inputs(const data::StepBatch& batch, int64_t step) {
+  inputs_.begin(batch, step, static_cast<float>(current_.loss_scale));
+  session_.clear(plan::Arena::kGradients);
   session_.clear(plan::Arena::kMetrics);
+}
+
+void TrainingStep::begin(const StepAhead& step) {
+  current_ = step;
+  write_inputs(*step.batch, step.step);
+  exchange_->take_time();  // of micro-batches without an update, such as a probe's
   exchange_->begin();
   exchange_->compute(inputs_);
   exchange_->finish();
 }
 
-// Micro-batches without an update, such as those of a probe, do not count for the next step: the
-// time of each half is taken at its end.
-StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) {
-  compute(batch, step);
-  StepResult result = read_losses(batch);
-  result.communication = exchange_->take_time();
-  return result;
+void TrainingStep::finish() {
+  platform::enter_phase("updating");
+  update(current_.step, current_.learning_rate);
+  copy_metrics();
+  finished_.push_back(current_);
 }
 
 void TrainingStep::update(int64_t step, double learning_rate) {
@@ -122,55 +106,76 @@ void TrainingStep::update(int64_t step, double learning_rate) {
   exchange_->update();
 }
 
-void TrainingStep::finish(StepResult& result, int64_t step, double learning_rate) {
-  platform::enter_phase("updating");
-  update(step, learning_rate);
-  read_update(result);
-  if (auto time = exchange_->take_time()) {
-    if (result.communication) time->add(*result.communication);
-    result.communication = time;
+runtime::ArenaCopy& TrainingStep::copy_metrics() {
+  while (metrics_.size() <= finished_.size()) {
+    metrics_.push_back(
+        std::make_unique<runtime::ArenaCopy>(session_.executor(), plan::Arena::kMetrics));
   }
-  result.bubble = exchange_->bubble();
-  if (result.update_is_finite) clear_gradients();
+  runtime::ArenaCopy& copy = *metrics_[finished_.size()];
+  copy.take();
+  return copy;
 }
 
-StepResult TrainingStep::run(const data::StepBatch& batch, int64_t step, double learning_rate) {
-  StepResult result = accumulate(batch, step);
-  finish(result, step, learning_rate);
+StepResult TrainingStep::losses() { return losses_in(copy_metrics(), current_); }
+
+std::vector<StepResult> TrainingStep::take_results() {
+  std::vector<StepResult> results;
+  for (const StepAhead& step : finished_) {
+    results.push_back(result_in(*metrics_[results.size()], step));
+  }
+  finished_.clear();
+  return results;
+}
+
+StepResult TrainingStep::losses_in(runtime::ArenaCopy& metrics, const StepAhead& step) {
+  const auto number = [&](const std::string& name) {
+    return metrics.scalar<float>(session_.value(name));
+  };
+  const auto stopped_at = exchange_->non_finite();
+  const bool has_losses = !stopped_at || stopped_at->phase != graph::kMicroStep;
+  StepResult result;
+  for (const LossTerm& term : terms_) {
+    LossValue& value = result.losses.emplace_back(
+        LossValue{.name = term.name, .loss = number(term.name + "_loss")});
+    if (!has_losses) value.loss = std::numeric_limits<double>::quiet_NaN();
+    if (term.has_accuracy) {
+      value.accuracy = number(term.name + "_correct") * normalizer_of(term, *step.batch);
+    }
+  }
   return result;
 }
 
-std::vector<StepResult> TrainingStep::run_ahead(std::span<const StepAhead> steps) {
-  CLOZE_CHECK(ranks().size() == 1, "a shared step is looked at first");
-  size_t done = 0;
-  try {
-    for (; done < steps.size(); ++done) {
-      set_loss_scale(steps[done].loss_scale);
-      compute(*steps[done].batch, steps[done].step);
-      update(steps[done].step, steps[done].learning_rate);
-      clear_gradients();
-      metrics_behind_.take(done);
-    }
-  } catch (const platform::Interruption&) {
-    clear_gradients();
-    if (done == 0) throw;
-  }
-  std::vector<StepResult> results;
-  for (const StepAhead& step : steps.first(done)) {
-    metrics_behind_.put_back(results.size());
-    set_loss_scale(step.loss_scale);
-    read_update(results.emplace_back(read_losses(*step.batch)));
-  }
-  return results;
+StepResult TrainingStep::result_in(runtime::ArenaCopy& metrics, const StepAhead& step) {
+  StepResult result = losses_in(metrics, step);
+  const auto scale = static_cast<float>(step.loss_scale);
+  result.gradient_norm =
+      metrics.scalar<float>(session_.value(optim::kGradientNorm)) / double{scale};
+  result.update_is_finite =
+      std::isfinite(metrics.scalar<float>(session_.value(optim::kUpdateCheck)));
+  result.communication = exchange_->take_time();
+  result.bubble = exchange_->bubble();
+  return result;
+}
+
+StepResult TrainingStep::run(const data::StepBatch& batch, int64_t step, double learning_rate) {
+  begin({.batch = &batch,
+         .step = step,
+         .learning_rate = learning_rate,
+         .loss_scale = current_.loss_scale});
+  finish();
+  return take_results().back();
+}
+
+StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) {
+  begin({.batch = &batch, .step = step, .loss_scale = current_.loss_scale});
+  return losses();
 }
 
 std::optional<runtime::NonFiniteOutput> TrainingStep::find_non_finite(const data::StepBatch& batch,
                                                                       int64_t step) {
   const std::optional<runtime::NonFiniteOutput> known = exchange_->non_finite();
   if (known && known->phase == graph::kMicroStep) return known;
-  clear_gradients();
-  session_.clear(plan::Arena::kMetrics);
-  inputs_.begin(batch, step, loss_scale_);
+  write_inputs(batch, step);
   for (int64_t pass = 0; pass < inputs_.num_passes(); ++pass) {
     engine::Session& session = inputs_.session_with(pass);
     if (auto found = session.executor().run_until_non_finite(graph::kMicroStep)) return found;

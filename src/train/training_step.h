@@ -17,7 +17,7 @@
 #include "comm/communicator.h"
 #include "data/micro_batch.h"
 #include "engine/session.h"
-#include "runtime/arena_snapshots.h"
+#include "runtime/arena_copy.h"
 #include "train/metrics/loss_value.h"
 #include "train/micro_batch_sizes.h"
 #include "train/ranks/step_exchange.h"
@@ -41,12 +41,12 @@ struct StepResult {
   bool is_finite() const;
 };
 
-// A step whose results the host may look at later.
+// A step that the device is given.
 struct StepAhead {
-  const data::StepBatch* batch = nullptr;
-  int64_t step = 0;  // counted from 0
+  const data::StepBatch* batch = nullptr;  // lives until the results have been taken
+  int64_t step = 0;                        // counted from 0; the index of the update is step + 1
   double learning_rate = 0.0;
-  double loss_scale = 1.0;
+  double loss_scale = 1.0;  // watch/loss_scale.h; gradients in the session are larger by it
 };
 
 class TrainingStep {
@@ -58,26 +58,25 @@ class TrainingStep {
   TrainingStep(TrainingGraph training, const TrainingStepOptions& options,
                MakeGraph make_smaller = nullptr);
 
-  // Of the steps from now on (watch/loss_scale.h); gradients in the session are too large by this
-  // factor.
-  void set_loss_scale(double scale) { loss_scale_ = static_cast<float>(scale); }
-  // Step numbers count from 0; the index of the update is step + 1. Throws Interruption between two
-  // micro-batches when a signal asks to stop: then nothing was updated, and the caller has to clear
-  // the gradients. Several ranks do not throw it; they stop together after a step.
+  // Gives the device a step in two halves: the micro-batches, whose gradients stay in the session
+  // until the next begin(); and the update. Throws UserError, before anything is computed, for an
+  // id, a segment or a position that the model lacks; Interruption between two micro-batches when a
+  // signal asks to stop: then nothing is updated. Several ranks do not throw it; they stop together
+  // after a step.
+  void begin(const StepAhead& step);
+  void finish();
+  // Between them: the result as far as it is known, the losses.
+  StepResult losses();
+  // The results of the steps finished since the last call, in their order. So the device may be
+  // given several steps before the host looks at one; those after a step that is not finite have run
+  // as usual.
+  std::vector<StepResult> take_results();
+
+  // The same for one step, with the loss scale set.
   StepResult run(const data::StepBatch& batch, int64_t step, double learning_rate);
-  // The same for several steps of one rank, one after the other: the host looks at no result before
-  // the last step has run. A step after one that is not finite runs as usual; no gradients are left
-  // in the session. Interruption only in the first step; one in a later step leaves the results of
-  // the steps before it.
-  std::vector<StepResult> run_ahead(std::span<const StepAhead> steps);
-  // The two halves of a step: the micro-batches, whose gradients stay in the session; and the
-  // update, which completes the result and clears them. UserError, before anything is computed, for
-  // an id, a segment or a position that the model lacks.
   StepResult accumulate(const data::StepBatch& batch, int64_t step);
-  void finish(StepResult& result, int64_t step, double learning_rate);
-  // Only the update.
   void update(int64_t step, double learning_rate);
-  void clear_gradients() { session_.clear(plan::Arena::kGradients); }
+  void set_loss_scale(double scale) { current_.loss_scale = scale; }
 
   // After a step that is not finite: computes it again, operator by operator, up to the first
   // operator that writes a number that is not finite. Nothing when all numbers are finite the
@@ -104,20 +103,22 @@ class TrainingStep {
   const engine::Session& session() const { return session_; }
 
  private:
-  void compute(const data::StepBatch& batch, int64_t step);
-  StepResult read_losses(const data::StepBatch& batch);
-  void read_update(StepResult& result);
+  void write_inputs(const data::StepBatch& batch, int64_t step);
+  runtime::ArenaCopy& copy_metrics();
+  StepResult losses_in(runtime::ArenaCopy& metrics, const StepAhead& step);
+  StepResult result_in(runtime::ArenaCopy& metrics, const StepAhead& step);
 
   StepRanks ranks_;
   bool shards_states_;
   std::vector<int> owners_;  // by gradient of the graph, the replica that updates its parameter
   std::vector<LossTerm> terms_;
-  float loss_scale_ = 1.0f;
   engine::Session session_;
   engine::SizedSessions sessions_;
   StepInputs inputs_;
   std::unique_ptr<StepExchange> exchange_;
-  runtime::ArenaSnapshots metrics_behind_{session_.executor(), plan::Arena::kMetrics};
+  StepAhead current_;
+  std::vector<StepAhead> finished_;  // their results have not been taken
+  std::vector<std::unique_ptr<runtime::ArenaCopy>> metrics_;  // of those, and of the current step
 };
 
 }  // namespace cloze::train

@@ -221,11 +221,14 @@ class LateStream final : public Stream {
     });
   }
   void copy_out(DeviceAddress source, std::span<std::byte> target) override {
-    give("copy out", [=](Stream& stream) { stream.copy_out(source, target); });
+    begin_copy_out(source, target);
     finish();
   }
   void begin_copy_in(DeviceAddress target, std::span<const std::byte> source) override {
     give("copy in", [=](Stream& stream) { stream.copy_in(target, source); });
+  }
+  void begin_copy_out(DeviceAddress source, std::span<std::byte> target) override {
+    give("copy out", [=](Stream& stream) { stream.copy_out(source, target); });
   }
   void copy(DeviceAddress target, DeviceAddress source, size_t bytes) override {
     give("copy", [=](Stream& stream) { stream.copy(target, source, bytes); });

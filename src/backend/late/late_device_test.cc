@@ -121,6 +121,20 @@ TEST_F(LateDeviceTest, ASourceThatChangesTooEarlyShowsInEverySeed) {
   }
 }
 
+TEST_F(LateDeviceTest, ATargetThatIsReadTooEarlyShowsInEverySeed) {
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Fixture late(seed);
+    const auto block = late.device.allocate_host(4 * sizeof(float));
+    const auto* const numbers = reinterpret_cast<const float*>(block->bytes().data());
+    late.first->launch({&late.adding, 1}, "add");
+    late.first->begin_copy_out(late.memory->start(), block->bytes());
+    const auto copied = late.first->record();
+    EXPECT_EQ(numbers[3], 0.0f) << seed;
+    copied->finish();
+    EXPECT_EQ(numbers[3], 1.0f) << seed;
+  }
+}
+
 TEST_F(LateDeviceTest, ASourceOfCopyInMayChangeAtOnce) {
   Fixture late(1);
   std::vector<float> values(4, 1.0f);

@@ -171,7 +171,7 @@ void add_step(forecast::MemoryForecast& memory, const RunOptions& options,
   }
   const int64_t steps = options.training.device_iterations;
   if (steps == 1) return;
-  // Each is a separate block of the device's memory.
+  // Each is a separate block of the host's memory.
   memory.add("device iterations",
              steps * platform::whole_pages(program.bytes_of(plan::Arena::kMetrics)));
 }

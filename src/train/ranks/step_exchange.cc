@@ -263,15 +263,12 @@ void StepExchange::read_parameter(const std::string& name, int64_t first, std::s
 
 void StepExchange::sum_metrics_over(comm::Communicator& ranks) {
   if (ranks.size() == 1) return;
-  std::vector<float> values;
-  for (const Value variable : session_.graph().variables(VariableRole::kMetric)) {
-    values.push_back(session_.read_scalar<float>(session_.graph().info(variable).name));
-  }
-  ranks.all_reduce(values);
-  auto value = values.begin();
-  for (const Value variable : session_.graph().variables(VariableRole::kMetric)) {
-    session_.write_scalar(session_.graph().info(variable).name, *value++);
-  }
+  constexpr auto kMetrics = plan::Arena::kMetrics;
+  const auto bytes = static_cast<size_t>(session_.program().bytes_of(kMetrics));
+  std::vector<float> metrics(bytes / sizeof(float));
+  session_.executor().read(kMetrics, std::as_writable_bytes(std::span(metrics)));
+  ranks.all_reduce(metrics);
+  session_.executor().write(kMetrics, std::as_bytes(std::span(metrics)));
 }
 
 std::unique_ptr<StepExchange> make_step_exchange(engine::SizedSessions& sessions,

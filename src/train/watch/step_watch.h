@@ -49,6 +49,9 @@ struct WatchOptions {
   WatchPolicy on_loss_spike = WatchPolicy::kWarn;
   WatchPolicy on_high_loss = WatchPolicy::kWarn;  // kIgnore, kWarn or kStop
 
+  bool acts_on_spikes() const {
+    return on_loss_spike != WatchPolicy::kIgnore && on_loss_spike != WatchPolicy::kWarn;
+  }
   bool rolls_back() const {
     return on_non_finite == WatchPolicy::kRollBack || on_loss_spike == WatchPolicy::kRollBack;
   }
