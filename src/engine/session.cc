@@ -51,9 +51,6 @@ Session::Session(plan::Program program, backend::Device& device)
 Session::Session(plan::Program program, backend::Device& device, runtime::SharedMemory shared)
     : executor_(std::move(program), device, std::move(shared)) {}
 
-Session::Session(plan::Program program, runtime::Executor& full)
-    : executor_(std::move(program), full) {}
-
 void Session::initialize_parameters(uint64_t seed) {
   // Not from the heap, which may keep it when it is freed.
   const platform::MemoryBlock memory(

@@ -39,9 +39,6 @@ class Session {
   Session(graph::Graph graph, const CompileOptions& options);
   Session(plan::Program program, backend::Device& device);
   Session(plan::Program program, backend::Device& device, runtime::SharedMemory shared);
-  // A session of the same graph as `full` with fewer slots; shares memory with it
-  // (runtime/executor.h).
-  Session(plan::Program program, runtime::Executor& full);
 
   const graph::Graph& graph() const { return executor_.graph(); }
   const plan::Program& program() const { return executor_.program(); }

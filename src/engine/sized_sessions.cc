@@ -13,12 +13,16 @@ SizedSessions::SizedSessions(std::unique_ptr<Session> full, Options options)
   own_full_ = std::move(full);
 }
 
-std::unique_ptr<SizedSessions> SizedSessions::another() {
+std::unique_ptr<Session> SizedSessions::make(plan::Program program, runtime::SharedMemory memory) {
   runtime::Executor& full = full_.executor();
-  auto session =
-      std::make_unique<Session>(full.program(), full.device(), full.memory_beside_a_batch());
+  auto session = std::make_unique<Session>(std::move(program), full.device(), std::move(memory));
   session->executor().record_spans_in(full);
-  return std::make_unique<SizedSessions>(std::move(session), options_);
+  return session;
+}
+
+std::unique_ptr<SizedSessions> SizedSessions::another() {
+  return std::make_unique<SizedSessions>(
+      make(full_.program(), full_.executor().memory_beside_a_batch()), options_);
 }
 
 SizedSessions::Size SizedSessions::size_for(const Size& need) const {
@@ -32,8 +36,8 @@ Session& SizedSessions::holding(const Size& need) {
   if (found != sessions_.end()) {
     sessions_.splice(sessions_.begin(), sessions_, found);
   } else {
-    plan::Program program = compile(options_.make_graph(size), options_.compile);
-    sessions_.push_front({size, std::make_unique<Session>(std::move(program), full_.executor())});
+    sessions_.push_front({size, make(compile(options_.make_graph(size), options_.compile),
+                                     full_.executor().memory_beside_inputs())});
     if (sessions_.size() > kMostKept) sessions_.pop_back();
   }
   return *sessions_.front().session;

@@ -51,6 +51,8 @@ class SizedSessions {
     std::unique_ptr<Session> session;
   };
 
+  std::unique_ptr<Session> make(plan::Program program, runtime::SharedMemory memory);
+
   std::unique_ptr<Session> own_full_;  // or the caller's
   Session& full_;
   Options options_;

@@ -36,7 +36,8 @@ std::string parameters_read_by(const Graph& graph, const Node& node) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Whether nothing in the arena outlives a run, so that it may be another program's, larger arena.
+// Says whether nothing in the arena outlives a run, so that it may be another program's, if that is
+// no smaller. A program with fewer slots may have a worse layout and need more.
 bool holds_for_a_run(plan::Arena arena) {
   return arena == plan::Arena::kActivations || arena == plan::Arena::kWorkspace;
 }
@@ -59,16 +60,6 @@ Executor::Executor(plan::Program program, backend::Device& device, SharedMemory 
   bind();
 }
 
-Executor::Executor(plan::Program program, Executor& full)
-    : program_(std::move(program)),
-      device_(full.device_),
-      stream_(full.stream_),
-      is_written_(static_cast<size_t>(program_.graph.num_values()), false),
-      recorder_(&full) {
-  place_arenas(full.memory_for_fewer_slots(program_).arenas);
-  bind();
-}
-
 Executor::~Executor() {
   try {
     finish();
@@ -81,10 +72,11 @@ void Executor::place_arenas(Arenas shared) {
     const auto bytes = static_cast<size_t>(program_.arena_bytes[i]);
     const auto arena = static_cast<plan::Arena>(i);
     arenas_[i] = std::move(shared[arena]);
-    if (arenas_[i] == nullptr) arenas_[i] = device_.allocate(bytes);
-    const size_t given = arenas_[i]->bytes();
-    CLOZE_CHECK(given == bytes || (given > bytes && holds_for_a_run(arena)),
-                "{} bytes of {}, not {}", given, name_of(arena), bytes);
+    const bool is_usable =
+        arenas_[i] != nullptr && (!holds_for_a_run(arena) || arenas_[i]->bytes() >= bytes);
+    if (!is_usable) arenas_[i] = device_.allocate(bytes);
+    CLOZE_CHECK(arenas_[i]->bytes() == bytes || holds_for_a_run(arena), "{} bytes of {}, not {}",
+                arenas_[i]->bytes(), name_of(arena), bytes);
   }
   const DeviceMemory& inputs = *arenas_[static_cast<size_t>(plan::Arena::kInputs)];
   inputs_.emplace(device_, *stream_, inputs.start(), inputs.bytes());
@@ -96,16 +88,6 @@ SharedMemory Executor::memory_beside_inputs() const {
     shared.arenas[static_cast<plan::Arena>(i)] = arenas_[i];
   }
   shared.arenas.erase(plan::Arena::kInputs);
-  return shared;
-}
-
-// A planner guarantees nothing: a program with fewer slots may have a worse layout.
-SharedMemory Executor::memory_for_fewer_slots(const plan::Program& program) const {
-  SharedMemory shared = memory_beside_inputs();
-  for (const plan::Arena arena : {plan::Arena::kActivations, plan::Arena::kWorkspace}) {
-    const auto bytes = static_cast<int64_t>(shared.arenas[arena]->bytes());
-    if (bytes < program.bytes_of(arena)) shared.arenas.erase(arena);
-  }
   return shared;
 }
 

@@ -20,7 +20,7 @@
 
 namespace cloze::runtime {
 
-// What the host's images of a program's inputs take (input_images.h), beside the program's memory.
+// The memory of the host's images of a program's inputs (input_images.h).
 int64_t input_image_bytes(const plan::Program& program);
 
 // One call of a launch while profiling was on.
@@ -43,11 +43,11 @@ struct LaunchProfile {
 };
 
 // Memory of one device that several executors share, and the stream that orders their work on it.
-// An executor allocates the arenas that are missing here. A shared block has exactly the size of
-// the arena; a block for activations or workspace may be larger. Executors with one stream run on
-// one thread, one at a time; when they share activations, the results of a run are valid only until
-// the next run of any of them. Executors with streams of their own may share only parameters, which
-// they only read, and whose values were finished before.
+// An executor allocates the arenas that are missing here, and its own activations or workspace
+// where these are too small for it; all others have exactly its arenas' sizes. Executors with one
+// stream run on one thread, one at a time; when they share activations, the results of a run are
+// valid only until the next run of any of them. Executors with streams of their own may share only
+// parameters, which they only read, and whose values were finished before.
 using Arenas = std::map<plan::Arena, std::shared_ptr<const backend::DeviceMemory>>;
 struct SharedMemory {
   std::shared_ptr<backend::Stream> stream;
@@ -59,10 +59,6 @@ class Executor {
   // With memory and a stream of its own.
   Executor(plan::Program program, backend::Device& device);
   Executor(plan::Program program, backend::Device& device, SharedMemory shared);
-  // An executor of the same graph as `full` with fewer slots. It shares the stream and all memory of
-  // `full` except the inputs, and `full`, which must outlive it, also records its spans. It
-  // allocates its own activations or workspace where those of `full` are too small.
-  Executor(plan::Program program, Executor& full);
   // Waits for its work.
   ~Executor();
   Executor(const Executor&) = delete;
@@ -97,8 +93,9 @@ class Executor {
   void write(plan::Arena arena, std::span<const std::byte> bytes);
   // The same into a HostBlock, which has the values when the event has come.
   std::unique_ptr<backend::Event> begin_read(plan::Arena arena, std::span<std::byte> block);
-  // The stream, and all memory but inputs and activations: for an executor of the same program that
-  // has another micro-batch at the same time.
+  // The stream, and all memory but the inputs: for an executor of the same graph with other slots.
+  SharedMemory memory_beside_inputs() const;
+  // Without the activations, too: for one that has another micro-batch at the same time.
   SharedMemory memory_beside_a_batch() const;
 
   const plan::Program& program() const { return program_; }
@@ -125,8 +122,6 @@ class Executor {
     size_t written_inputs = 0;      // the first so many of them are known to be written
   };
 
-  SharedMemory memory_beside_inputs() const;
-  SharedMemory memory_for_fewer_slots(const plan::Program& program) const;
   void place_arenas(Arenas shared);
   void bind();
   backend::DeviceAddress address(const plan::Location& location) const;

@@ -123,7 +123,7 @@ TEST(Executor, SharedMemoryHasOneStream) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     backend::Device& device = backend::late::device(seed);
     engine::Session full(sum_program(), device);
-    engine::Session smaller(sum_program(), full.executor());
+    engine::Session smaller(sum_program(), device, full.executor().memory_beside_inputs());
     EXPECT_EQ(sum_of_both(full, smaller), 5.0f) << seed;
     full.write_scalar("sum", 0.0f);
     engine::Session another(full.program(), device, full.executor().memory_beside_a_batch());
