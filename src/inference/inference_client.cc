@@ -48,8 +48,7 @@ models::BatchShape need_of(std::span<const data::Sample> samples, const models::
     predictions.add(std::ssize(sample.masked_positions));
   }
   return {.tokens = tokens.capacity(),
-          .sequences =
-              std::min<int64_t>(std::ssize(samples), InferenceClient::kMostSequences),
+          .sequences = std::min<int64_t>(std::ssize(samples), InferenceClient::kMostSequences),
           .predictions = head.traits().predicts_words() ? predictions.capacity() : 0};
 }
 

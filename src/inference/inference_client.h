@@ -8,8 +8,8 @@
 // Samples are laid end to end in micro-batches, and a program has as many slots as its batch needs,
 // rounded up a little (engine/sized_sessions.h): short texts cost what they weigh. All programs run
 // in the same memory, which is as large as the largest micro-batch needs and is touched only as far
-// as one has needed it. Errors: UserError for a sample longer than the model's positions. One thread calls a
-// client.
+// as one has needed it. Errors: UserError for a sample longer than the model's positions. One
+// thread calls a client.
 #pragma once
 
 #include <cstdint>

@@ -31,8 +31,7 @@ InferenceMemory inference_memory(const models::BertConfig& config, const models:
   const int64_t weights = program.bytes_of(plan::Arena::kParameters);
   return {.weights_bytes = weights,
           .loading_bytes = loading_bytes(config),
-          .batch_bytes =
-              program.total_bytes() - weights + runtime::input_image_bytes(program)};
+          .batch_bytes = program.total_bytes() - weights + runtime::input_image_bytes(program)};
 }
 
 }  // namespace cloze::inference

@@ -1,8 +1,8 @@
 // Images of an arena of inputs in the host's memory. The host writes values here, and before the
 // next launches all that has changed goes to the device in one copy.
 //
-// There are two (kCount), in turn: the host writes one while the device may still copy the other. It waits
-// only for the copy before the last.
+// There are two (kCount), in turn: the host writes one while the device may still copy the other.
+// It waits only for the copy before the last.
 #pragma once
 
 #include <array>

@@ -106,7 +106,7 @@ std::map<std::string, NamedNorm> overflows_in(TrainingStep& step) {
   return overflows;
 }
 
-// Of all ranks: a stage, or a part of the states, may be another's.
+// The same of all ranks: a stage, or a part of the states, may be another's.
 std::map<std::string, NamedNorm> overflows_of_all(TrainingStep& step) {
   std::vector<std::string> parameters, names;
   std::vector<double> norms;

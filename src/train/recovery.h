@@ -1,6 +1,6 @@
-// What a run does about steps that go wrong (watch/step_watch.h has the policies): finds them,
-// skips them, goes back or ends the run. A step that overflows is none of these: the loss scale
-// says what becomes of it (watch/loss_scale.h).
+// Finds the steps that go wrong (watch/step_watch.h has the policies), skips them, goes back or
+// ends the run. A step that overflows is none of these: the loss scale says what becomes of it
+// (watch/loss_scale.h).
 //
 // Errors: DivergenceError when a step went wrong and the run has to stop.
 #pragma once
@@ -27,7 +27,7 @@ class Recovery {
 
   // The loss scale of a step, counted from 0, that the run is at or will come to.
   double loss_scale(int64_t step) const { return loss_scale_.at(step, run_.state.loss_scale); }
-  // Whether a spike is more than told, so that losses are judged before the update.
+  // Says whether a spike is more than told: then losses are judged before the update.
   bool acts_on_spikes() const { return run_.options.watch.acts_on_spikes(); }
   // Judges the loss. False when the step is abandoned.
   bool passes_spike_watch(const StepResult& result, const data::StepBatch& batch);

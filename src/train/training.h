@@ -32,8 +32,8 @@
 
 namespace cloze::train {
 
-// Of several ranks (TrainingStepOptions::ranks) the first alone writes checkpoints, and all stop
-// when one is asked to.
+// The run of one or several ranks (TrainingStepOptions::ranks): the first alone writes checkpoints,
+// and all stop when one is asked to.
 class Training {
  public:
   Training(TrainingOptions options, Notice notice);
@@ -53,11 +53,11 @@ class Training {
 
  private:
   void train();
-  // How many steps, until the host has to look at a result.
+  // The number of steps until the host has to look at a result.
   int64_t steps_ahead() const;
   StepAhead next_step(const data::StepBatch& batch, int64_t ahead) const;
-  // Returns how many of the steps are part of the run now: none when one was skipped or the run went
-  // back; the first ones when a signal to stop came.
+  // Returns how many of the steps are part of the run now: none when one was skipped or the run
+  // went back; the first ones when a signal to stop came.
   size_t train_steps(const std::vector<data::StepBatch>& batches, double waited_seconds);
   // False when the step is not part of the run.
   bool take(const StepAhead& step, const StepResult& result, StepSeconds seconds,

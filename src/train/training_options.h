@@ -22,8 +22,8 @@
 
 namespace cloze::train {
 
-// What a run takes from init_checkpoint besides the weights: nothing, the optimiser's moments, or
-// the moments and the number of updates; the run then continues from that number.
+// The things that a run takes from init_checkpoint besides the weights: nothing, the optimiser's
+// moments, or the moments and the number of updates; the run then continues from that number.
 enum class InitOptimizer { kFresh, kMoments, kMomentsAndStep };
 
 struct TrainingOptions {
@@ -76,8 +76,8 @@ struct TrainingOptions {
   std::optional<std::string_view> why_step_by_step() const;
 };
 
-// Whether a checkpoint is written from a copy in memory while the run goes on. A model or states
-// that are divided over ranks, or in a file, are more than memory should hold twice.
+// Says whether a checkpoint is written from a copy in memory while the run goes on. A model or
+// states that are divided over ranks, or in a file, are more than memory should hold twice.
 bool saves_from_copy(const TrainingStepOptions& step);
 
 }  // namespace cloze::train

@@ -135,7 +135,7 @@ class Scheduler {
       if (is_required(queue)) ready_and_required.push_back(queue);
     }
     CLOZE_CHECK(!ready.empty(), "every stream waits for another");
-    // What is required may wait for an event of another queue.
+    // Work that is required may wait for an event of another queue.
     const bool is_narrow = does_only_required_ && !ready_and_required.empty();
     const auto& choice = is_narrow ? ready_and_required : ready;
     return choice[random_() % choice.size()];

@@ -4,9 +4,9 @@
 //
 // So a program that gives the right numbers here, with many seeds, waits wherever it has to. What
 // it finds: two streams whose order nobody laid down; a source of begin_copy_in() that changes
-// before it is copied; a target of begin_copy_out() that is read too early; launches that end before
-// they have run; values used on another stream before they were finished. For tests, and slower than
-// the walled device.
+// before it is copied; a target of begin_copy_out() that is read too early; launches that end
+// before they have run; values used on another stream before they were finished. For tests, and
+// slower than the walled device.
 #pragma once
 
 #include <cstdint>

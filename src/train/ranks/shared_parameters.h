@@ -25,7 +25,7 @@ class SharedParameters {
   void sum_gradients();
   // After the update: it sends the new parameter to the others.
   void share_parameters();
-  // Whether this rank is the first that has the parameter.
+  // Says whether this rank is the first that has the parameter.
   bool is_first_with(const std::string& parameter) const;
 
  private:

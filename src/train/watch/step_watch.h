@@ -1,4 +1,4 @@
-// What a run does about a step that goes wrong, and when a loss counts as a spike.
+// The policies for a step that goes wrong, and the limit above which a loss is a spike.
 //
 //   stop       with an error that names step, operator and tensor
 //   skip       the step updates nothing and does not count; the next one takes other data
@@ -20,9 +20,9 @@
 //
 // A loss is high when it is more than a tenth above what it would be before the first update
 // (models::untrained_loss): even guesses would be better. A loss that is high for kHighLossSteps
-// steps in a row is reported, or ends the run. This needs no earlier losses, and a slow rise does not hide
-// from it. The steps that led there were good ones, so there is nothing to skip, and going back
-// would lead there again.
+// steps in a row is reported, or ends the run. This needs no earlier losses, and a slow rise does
+// not hide from it. The steps that led there were good ones, so there is nothing to skip, and going
+// back would lead there again.
 // Source: 6 deviations over 128 steps, at least half of them: OLMo-core, SkipStepOptimizer; going
 // back and leaving data out: PaLM, arXiv 2204.02311, section 5.1.
 #pragma once
@@ -70,7 +70,7 @@ struct LossStatistics {
 // `untrained`: models::untrained_loss.
 bool is_high_loss(double loss, double untrained);
 
-// What a run carries from step to step, and a checkpoint keeps.
+// The state that a run carries from step to step, and a checkpoint keeps.
 struct WatchState {
   LossStatistics losses;
   int64_t high_losses = 0;      // in a row
@@ -80,7 +80,7 @@ struct WatchState {
   bool operator==(const WatchState&) const = default;
 };
 
-// What went wrong in a step.
+// A thing that went wrong in a step.
 struct StepProblem {
   std::string what;       // "step 3 is not finite: ...", without the period
   std::string advice;     // likewise
