@@ -107,8 +107,7 @@ TEST_F(SizedSessionsTest, WithoutOtherGraphsAllIsComputedInFull) {
 TEST_F(SizedSessionsTest, WhatAnotherOneNeedsMoreOfItHasItself) {
   constexpr int64_t kMore = 40 * kFull.tokens;
   SizedSessions sizes = sessions([&](const Size& size) {
-    return sums_of(
-        {.tokens = kMore, .sequences = size.sequences, .predictions = size.predictions});
+    return sums_of({.tokens = kMore, .sequences = size.sequences, .predictions = size.predictions});
   });
   full_.clear(plan::Arena::kInputs);
   full_.run(graph::kMicroStep);

@@ -50,8 +50,7 @@ TEST_P(Slices, GoThroughTheWholeValueInOrder) {
 TEST_P(Slices, AreWrittenWhereTheyAre) {
   const int64_t count = 2 * kFloatsOfSlice + 5;
   engine::Session session = session_with(count, GetParam());
-  for (ValueSlices slices(session.executor(), session.value("x")); slices.next();
-       slices.write()) {
+  for (ValueSlices slices(session.executor(), session.value("x")); slices.next(); slices.write()) {
     const std::span<float> slice = slices.as<float>();
     std::iota(slice.begin(), slice.end(), static_cast<float>(slices.first() + 1));
   }

@@ -8,9 +8,7 @@
 
 namespace cloze::train {
 
-// Of a variable of numbers, summed in double in their order. Copies little of it at a time.
-double sum_of_squares(engine::Session& session, graph::Value value);
-// L2: the root of that.
+// The root of its sum of squares (runtime/sum_of_squares.h).
 double norm_of(engine::Session& session, graph::Value value);
 
 // In the graph's order. Between TrainingStep::begin() and finish(): the gradients are those of the

@@ -11,6 +11,7 @@
 #include "comm/communicator.h"
 #include "data/micro_batch.h"
 #include "engine/session.h"
+#include "feed/step_inputs.h"
 #include "models/bert_config.h"
 #include "models/bert_heads.h"
 #include "optim/optimizer.h"
@@ -19,8 +20,8 @@
 
 namespace cloze::train {
 
-// The input that losses are multiplied by.
-inline constexpr const char* kLossGradient = "loss_gradient";
+using feed::kLossGradient;
+using feed::LossTerm;
 
 struct TrainingStepOptions {
   models::BertConfig model;
@@ -49,13 +50,6 @@ struct TrainingStepOptions {
   bool divides_states() const { return shards_states && num_replicas() > 1; }
   int num_stages() const { return ranks->size() > 1 ? stages.num_ranks() : 1; }
   int num_replicas() const { return ranks->size() / num_stages(); }
-};
-
-// A term of the loss, as models::bert_for_training names it.
-struct LossTerm {
-  std::string name;
-  bool per_prediction = false;  // normalised by predictions, not by sequences
-  bool has_accuracy = false;
 };
 
 // A pass over the differentiated graph, after which it computes the same in less time or memory.

@@ -13,7 +13,7 @@ namespace {
 using graph::VariableRole;
 
 TrainingStep::MakeGraph smaller_graphs(const TrainingStepOptions& options) {
-  return [options](const MicroBatchSize& size) {
+  return [options](const feed::MicroBatchSize& size) {
     TrainingStepOptions smaller = options;
     smaller.capacity = {size.tokens, size.sequences, size.predictions};
     return training_graph(smaller).graph;
@@ -55,13 +55,14 @@ TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& op
       owners_(owners_of(training)),
       terms_(std::move(training.terms)),
       session_(std::move(training.graph), options.compile),
-      sessions_(session_, {.full = size_of(options.capacity),
-                           .compile = options.compile,
-                           .make_graph = std::move(make_smaller),
-                           .round_up =
-                               [full = size_of(options.capacity)](const MicroBatchSize& need) {
-                                 return eighths_for(need, full);
-                               }}),
+      sessions_(session_,
+                {.full = feed::size_of(options.capacity),
+                 .compile = options.compile,
+                 .make_graph = std::move(make_smaller),
+                 .round_up =
+                     [full = feed::size_of(options.capacity)](const feed::MicroBatchSize& need) {
+                       return feed::eighths_for(need, full);
+                     }}),
       inputs_(sessions_, options.model, options.seed, terms_),
       exchange_(make_step_exchange(sessions_, ranks_,
                                    {.is_eager = options.eager,
@@ -139,7 +140,7 @@ StepResult TrainingStep::losses_in(runtime::ArenaCopy& metrics, const StepAhead&
         LossValue{.name = term.name, .loss = number(term.name + "_loss")});
     if (!has_losses) value.loss = std::numeric_limits<double>::quiet_NaN();
     if (term.has_accuracy) {
-      value.accuracy = number(term.name + "_correct") * normalizer_of(term, *step.batch);
+      value.accuracy = number(term.name + "_correct") * feed::normalizer_of(term, *step.batch);
     }
   }
   return result;

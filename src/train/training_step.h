@@ -17,19 +17,18 @@
 #include "comm/communicator.h"
 #include "data/micro_batch.h"
 #include "engine/session.h"
+#include "feed/step_inputs.h"
 #include "runtime/arena_copy.h"
 #include "train/metrics/loss_value.h"
-#include "train/micro_batch_sizes.h"
 #include "train/ranks/step_exchange.h"
 #include "train/ranks/step_ranks.h"
-#include "train/step_inputs.h"
 #include "train/training_graph.h"
 
 namespace cloze::train {
 
 struct StepResult {
-  // As models::bert_for_training lists them. Of an eager step that stopped before its update they
-  // are not numbers.
+  // The terms as models::bert_for_training lists them. If an eager step stopped before its update
+  // they are not numbers.
   std::vector<LossValue> losses;
   double gradient_norm = 0.0;    // before clipping, without the loss scale
   bool update_is_finite = true;  // all that the update wrote is; if not, gradients stay to be seen
@@ -37,7 +36,7 @@ struct StepResult {
   std::optional<PipelineBubble> bubble;            // of a pipeline
 
   double loss() const;  // their sum: what is minimised
-  // Of losses and norm; if they are not, nothing was updated.
+  // Says whether losses and norm are finite; if not, nothing was updated.
   bool is_finite() const;
 };
 
@@ -51,10 +50,10 @@ struct StepAhead {
 
 class TrainingStep {
  public:
-  using MakeGraph = std::function<graph::Graph(const MicroBatchSize& size)>;
+  using MakeGraph = std::function<graph::Graph(const feed::MicroBatchSize& size)>;
   explicit TrainingStep(const TrainingStepOptions& options);
-  // Of a graph that the caller has made. Without make_smaller every micro-batch goes through all its
-  // slots.
+  // A step of a graph that the caller has made. Without make_smaller every micro-batch goes through
+  // all its slots.
   TrainingStep(TrainingGraph training, const TrainingStepOptions& options,
                MakeGraph make_smaller = nullptr);
 
@@ -68,8 +67,8 @@ class TrainingStep {
   // Between them: the result as far as it is known, the losses.
   StepResult losses();
   // The results of the steps finished since the last call, in their order. So the device may be
-  // given several steps before the host looks at one; those after a step that is not finite have run
-  // as usual.
+  // given several steps before the host looks at one; those after a step that is not finite have
+  // run as usual.
   std::vector<StepResult> take_results();
 
   // The same for one step, with the loss scale set.
@@ -96,7 +95,7 @@ class TrainingStep {
   // For each gradient of the graph, whether this rank is the one that reports it.
   std::vector<bool> own_gradients() const;
   comm::Communicator& ranks() { return ranks_.all(); }
-  // Of a step's micro-batches, so many have inputs and activations at a time.
+  // The number of a step's micro-batches that have inputs and activations at a time.
   int64_t in_flight(int64_t micro_batches) const { return exchange_->in_flight(micro_batches); }
 
   engine::Session& session() { return session_; }
@@ -114,10 +113,10 @@ class TrainingStep {
   std::vector<LossTerm> terms_;
   engine::Session session_;
   engine::SizedSessions sessions_;
-  StepInputs inputs_;
+  feed::StepInputs inputs_;
   std::unique_ptr<StepExchange> exchange_;
   StepAhead current_;
-  std::vector<StepAhead> finished_;  // their results have not been taken
+  std::vector<StepAhead> finished_;                           // their results have not been taken
   std::vector<std::unique_ptr<runtime::ArenaCopy>> metrics_;  // of those, and of the current step
 };
 

@@ -17,6 +17,7 @@
 #include "cli/plan/step_profile.h"
 #include "cli/say.h"
 #include "data/loader.h"
+#include "feed/step_inputs.h"
 #include "formats/json.h"
 #include "platform/memory.h"
 #include "platform/signals.h"
@@ -157,7 +158,7 @@ void add_step(forecast::MemoryForecast& memory, const RunOptions& options,
   const bool has_states_aside = !step.compile.optimizer_state_folder.empty();
   memory.add("a step", program.total_bytes() + runtime::input_image_bytes(program) -
                            (has_states_aside ? program.bytes_of(plan::Arena::kOptimizerState) : 0));
-  memory.add("smaller micro-batches", train::smaller_sessions_bytes(program));
+  memory.add("smaller micro-batches", feed::smaller_sessions_bytes(program));
   if (saves_before_end && train::saves_from_copy(step)) {
     memory.add("a copy to save", train::checkpoint_tensor_bytes(program.graph));
   }

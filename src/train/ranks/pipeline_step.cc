@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "platform/phase.h"
-#include "train/micro_batch_sizes.h"
 #include "train/ranks/reproducible_sums.h"
 
 namespace cloze::train {
@@ -70,7 +69,7 @@ std::vector<graph::Value> PipelineStep::finished_in(size_t own_part) const {
   return values;
 }
 
-void PipelineStep::run(StepInputs& inputs, std::vector<int64_t> passes, int64_t most,
+void PipelineStep::run(feed::StepInputs& inputs, std::vector<int64_t> passes, int64_t most,
                        const AfterPart& after_part) {
   passes_ = std::move(passes);
   if (std::exchange(most_, most) != most) {
@@ -78,7 +77,7 @@ void PipelineStep::run(StepInputs& inputs, std::vector<int64_t> passes, int64_t 
   }
   std::vector<const engine::Session*> sessions;
   for (const int64_t pass : passes_) {
-    sessions.push_back(&first_place_.holding(size_of(inputs.micro_batch(pass))));
+    sessions.push_back(&first_place_.holding(feed::size_of(inputs.micro_batch(pass))));
   }
   messages_.expect(tasks_, std::move(sessions));
   for (const PipelineTask& task : tasks_[static_cast<size_t>(stages_.rank())]) {
@@ -87,7 +86,7 @@ void PipelineStep::run(StepInputs& inputs, std::vector<int64_t> passes, int64_t 
   }
 }
 
-void PipelineStep::run_task(StepInputs& inputs, const PipelineTask& task) {
+void PipelineStep::run_task(feed::StepInputs& inputs, const PipelineTask& task) {
   engine::Session& session = begin(inputs, task.micro_batch);
   messages_.receive(session, task);
   platform::enter_phase("computing a part of a micro-batch");
@@ -99,7 +98,7 @@ void PipelineStep::run_task(StepInputs& inputs, const PipelineTask& task) {
 }
 
 // The session of the micro-batch, with its inputs.
-engine::Session& PipelineStep::begin(StepInputs& inputs, int64_t micro_batch) {
+engine::Session& PipelineStep::begin(feed::StepInputs& inputs, int64_t micro_batch) {
   if (const auto found = begun_.find(micro_batch); found != begun_.end()) {
     return *found->second.session;
   }

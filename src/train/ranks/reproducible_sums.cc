@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/seconds.h"
 #include "platform/phase.h"
+#include "runtime/sum_of_squares.h"
 #include "runtime/value_slices.h"
-#include "train/tensor_norms.h"
 
 namespace cloze::train {
 namespace {
@@ -33,7 +33,7 @@ size_t elements_of(const Graph& graph, Value variable) {
   return static_cast<size_t>(graph.type(variable).shape.elements());
 }
 
-// Of one tensor.
+// The squares of one tensor.
 struct Squares {
   int64_t number = 0;  // in the whole model
   double sum = 0.0;
@@ -109,7 +109,7 @@ float reproducible_norm(engine::Session& session, std::span<const int32_t> numbe
   auto number = numbers.begin();
   for (const Value gradient : session.graph().variables(VariableRole::kGradient)) {
     if (const int64_t at = *number++; at >= 0) {
-      own.push_back({at, sum_of_squares(session, gradient)});
+      own.push_back({at, runtime::sum_of_squares(session.executor(), gradient)});
     }
   }
   std::vector<Squares> all;

@@ -19,7 +19,6 @@ namespace {
 
 using graph::Graph;
 using graph::Value;
-using graph::VariableRole;
 using optim::kGradientNorm;
 using optim::kUpdateCheck;
 
@@ -155,7 +154,7 @@ class Pipeline final : public StepExchange {
         shared_(layout.pipeline->shared, ranks.stages(), session()) {}
 
   void begin() override { replicas_->begin(); }
-  void compute(StepInputs& inputs) override;
+  void compute(feed::StepInputs& inputs) override;
   // Rounds have summed over the replicas already, and the sum of a shared gradient is where its
   // last part was computed.
   void finish() override {
@@ -183,7 +182,7 @@ class Pipeline final : public StepExchange {
   SharedParameters shared_;
 };
 
-void Pipeline::compute(StepInputs& inputs) {
+void Pipeline::compute(feed::StepInputs& inputs) {
   const comm::Communicator& replicas = ranks().replicas();
   std::vector<int64_t> own;
   for (int64_t pass = replicas.rank(); pass < inputs.num_passes(); pass += replicas.size()) {
@@ -218,7 +217,7 @@ std::unique_ptr<StepExchange> make_replicas(engine::Session& session, const Step
 }  // namespace
 
 // Each replica takes every size-th pass of a step.
-void StepExchange::compute(StepInputs& inputs) {
+void StepExchange::compute(feed::StepInputs& inputs) {
   const int64_t count = inputs.num_passes();
   const int64_t size = ranks_.replicas().size();
   const int64_t rank = ranks_.replicas().rank();

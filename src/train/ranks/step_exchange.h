@@ -1,5 +1,5 @@
-// What a rank computes of a step, and what it exchanges with the others: one strategy for each
-// layout of ranks.
+// Computes a rank's part of a step, and exchanges with the others: one strategy for each layout of
+// ranks.
 //
 //   alone                  every micro-batch; nothing is exchanged
 //   eager                  likewise, up to the first operator that writes what is not finite
@@ -25,16 +25,16 @@
 #include "base/dtype.h"
 #include "engine/session.h"
 #include "engine/sized_sessions.h"
+#include "feed/step_inputs.h"
 #include "passes/pipeline.h"
 #include "train/metrics/communication_time.h"
 #include "train/metrics/pipeline_bubble.h"
 #include "train/ranks/pipeline_schedule.h"
 #include "train/ranks/step_ranks.h"
-#include "train/step_inputs.h"
 
 namespace cloze::train {
 
-// How a step is shared.
+// The way in which a step is shared.
 struct StepLayout {
   bool is_eager = false;
   bool reproducible_sums = false;
@@ -60,7 +60,7 @@ class StepExchange {
   // Prepares a step.
   virtual void begin() {}
   // Computes this rank's micro-batches.
-  virtual void compute(StepInputs& inputs);
+  virtual void compute(feed::StepInputs& inputs);
   // Sums over the ranks: the session then has the metrics of all, and their gradients as far as
   // this rank updates with them.
   virtual void finish() { sum_metrics_over(ranks_.all()); }
@@ -82,11 +82,11 @@ class StepExchange {
   virtual void read_parameter(const std::string& name, int64_t first, std::span<float> values);
   // The time of the exchanges since the last call; nothing where there are no other replicas.
   virtual std::optional<CommunicationTime> take_time() { return std::nullopt; }
-  // How long this rank waited for other stages in the last step; nothing without a pipeline.
+  // The time that this rank waited for other stages in the last step; nothing without a pipeline.
   virtual std::optional<PipelineBubble> bubble() const { return std::nullopt; }
   // Where an eager step stopped.
   virtual std::optional<runtime::NonFiniteOutput> non_finite() const { return std::nullopt; }
-  // Of a step's micro-batches, so many have inputs and activations at a time.
+  // The number of a step's micro-batches that have inputs and activations at a time.
   virtual int64_t in_flight(int64_t /*micro_batches*/) const { return 1; }
 
  protected:

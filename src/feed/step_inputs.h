@@ -3,15 +3,38 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "data/micro_batch.h"
 #include "engine/session.h"
 #include "engine/sized_sessions.h"
 #include "models/bert_config.h"
-#include "train/training_graph.h"
 
-namespace cloze::train {
+namespace cloze::feed {
+
+// The input that losses are multiplied by.
+inline constexpr const char* kLossGradient = "loss_gradient";
+
+// A term of the loss, as models::bert_for_training names it.
+struct LossTerm {
+  std::string name;
+  bool per_prediction = false;  // normalised by predictions, not by sequences
+  bool has_accuracy = false;
+};
+
+// The sizes of the programs for micro-batches (engine/sized_sessions.h) are 1 to 8 eighths of the
+// token and prediction slots of a full one. The choice depends only on the micro-batch: a resumed
+// run continues as if it had not stopped, and all ranks of a pipeline choose alike.
+inline constexpr int64_t kMicroBatchSizes = 8;
+using MicroBatchSize = engine::SizedSessions::Size;
+MicroBatchSize size_of(const data::MicroBatchCapacity& capacity);
+MicroBatchSize size_of(const data::MicroBatch& micro_batch);
+// The fewest eighths of `full` that hold `need`.
+MicroBatchSize eighths_for(const MicroBatchSize& need, const MicroBatchSize& full);
+// The memory that the sessions of all smaller sizes take beside the full one's, without code that
+// oneDNN makes for more shapes.
+int64_t smaller_sessions_bytes(const plan::Program& full);
 
 class StepInputs {
  public:
@@ -45,7 +68,7 @@ class StepInputs {
   const engine::Session* has_synthetic_ = nullptr;  // the micro-batch of synthetic data
 };
 
-// What a term of the loss is a mean over: predictions or sequences; 1 / that, or 1 without any.
+// 1 / the number of predictions or sequences that a term of the loss is a mean over; 1 without any.
 double normalizer_of(const LossTerm& term, const data::StepBatch& batch);
 
-}  // namespace cloze::train
+}  // namespace cloze::feed

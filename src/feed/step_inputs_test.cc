@@ -1,8 +1,8 @@
-#include "train/micro_batch_sizes.h"
+#include "feed/step_inputs.h"
 
 #include <gtest/gtest.h>
 
-namespace cloze::train {
+namespace cloze::feed {
 namespace {
 
 constexpr MicroBatchSize kFull{.tokens = 43, .sequences = 5, .predictions = 9};
@@ -25,4 +25,4 @@ TEST(MicroBatchSizes, AreTheFewestEighthsThatHoldAMicroBatch) {
 }
 
 }  // namespace
-}  // namespace cloze::train
+}  // namespace cloze::feed

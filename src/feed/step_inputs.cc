@@ -1,14 +1,40 @@
-#include "train/step_inputs.h"
+#include "feed/step_inputs.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "base/division.h"
 #include "feed/micro_batch_inputs.h"
 #include "models/bert.h"
 #include "optim/optimizer.h"
-#include "train/micro_batch_sizes.h"
 
-namespace cloze::train {
+namespace cloze::feed {
+
+MicroBatchSize size_of(const data::MicroBatchCapacity& capacity) {
+  return {capacity.tokens, capacity.sequences, capacity.predictions};
+}
+
+MicroBatchSize size_of(const data::MicroBatch& micro_batch) {
+  return {micro_batch.num_tokens, micro_batch.num_sequences, micro_batch.num_predictions};
+}
+
+// Places for sequences cost next to nothing.
+MicroBatchSize eighths_for(const MicroBatchSize& need, const MicroBatchSize& full) {
+  for (int64_t eighths = 1; eighths < kMicroBatchSizes; ++eighths) {
+    const auto part = [&](int64_t slots) { return divide_up(slots * eighths, kMicroBatchSizes); };
+    const MicroBatchSize size{part(full.tokens), full.sequences, part(full.predictions)};
+    if (need.tokens <= size.tokens && need.predictions <= size.predictions) return size;
+  }
+  return full;
+}
+
+int64_t smaller_sessions_bytes(const plan::Program& full) {
+  constexpr int64_t kSmaller = kMicroBatchSizes - 1;
+  constexpr int64_t kNodeBytes = 2700;  // measured: of a graph, its launches and their kernels
+  // They have 1, 2, ... 7 eighths of the inputs.
+  const int64_t inputs = full.bytes_of(plan::Arena::kInputs) + runtime::input_image_bytes(full);
+  return kSmaller * std::ssize(full.graph.nodes()) * kNodeBytes + kSmaller * inputs / 2;
+}
 
 double normalizer_of(const LossTerm& term, const data::StepBatch& batch) {
   const int64_t count = term.per_prediction ? batch.num_predictions : batch.num_sequences;
@@ -58,7 +84,7 @@ engine::Session& StepInputs::session_with(int64_t pass, engine::SizedSessions& s
   engine::Session& session = sessions.holding(size_of(micro_batch));
   if (&session != &sessions_.full()) write_step(session);  // the full one has them
   const bool is_synthetic = batch_->synthetic_passes > 0;
-  if (!is_synthetic || has_synthetic_ != &session) feed::write_micro_batch(session, micro_batch);
+  if (!is_synthetic || has_synthetic_ != &session) write_micro_batch(session, micro_batch);
   has_synthetic_ = is_synthetic ? &session : nullptr;
   return session;
 }
@@ -69,4 +95,4 @@ void StepInputs::write_update(int64_t step, double learning_rate) {
   full.write_scalar(optim::kUpdateIndex, static_cast<int32_t>(step + 1));
 }
 
-}  // namespace cloze::train
+}  // namespace cloze::feed
