@@ -59,6 +59,23 @@ void run_on_threads(size_t count, Body body, GiveUp give_up) {
   if (!failure.empty()) throw EnvironmentError(failure);
 }
 
+// All calls together. Rethrows what a client threw.
+LatencyRun joined(const std::vector<ClientRun>& runs) {
+  LatencyRun result;
+  Clock::time_point begin = Clock::time_point::max();
+  Clock::time_point end = Clock::time_point::min();
+  for (const ClientRun& run : runs) {
+    if (run.error) std::rethrow_exception(run.error);
+    result.seconds.insert(result.seconds.end(), run.seconds.begin(), run.seconds.end());
+    result.sequences += run.sequences;
+    result.tokens += run.tokens;
+    begin = std::min(begin, run.begin);
+    end = std::max(end, run.end);
+  }
+  result.elapsed = seconds_between(begin, end);
+  return result;
+}
+
 double percentile(const std::vector<double>& sorted, double share) {
   const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
   return sorted[std::max<size_t>(rank, 1) - 1];
@@ -128,20 +145,7 @@ LatencyRun measure_latency(const std::shared_ptr<const PackedModel>& model,
     is_given_up = true;
     for (; num_missing > 0; --num_missing) all_warm.arrive_and_drop();
   });
-
-  LatencyRun result;
-  Clock::time_point begin = Clock::time_point::max();
-  Clock::time_point end = Clock::time_point::min();
-  for (const ClientRun& run : runs) {
-    if (run.error) std::rethrow_exception(run.error);
-    result.seconds.insert(result.seconds.end(), run.seconds.begin(), run.seconds.end());
-    result.sequences += run.sequences;
-    result.tokens += run.tokens;
-    begin = std::min(begin, run.begin);
-    end = std::max(end, run.end);
-  }
-  result.elapsed = seconds_between(begin, end);
-  return result;
+  return joined(runs);
 }
 
 LatencySummary summarize(std::vector<double> seconds) {

@@ -59,6 +59,15 @@ struct HeadGraph {
 
 namespace {
 
+int64_t words_of(const BertConfig& config, const BertHead& /*head*/) { return config.vocab_size; }
+int64_t positions_of(const BertConfig& config, const BertHead& /*head*/) {
+  return config.max_position_embeddings;
+}
+int64_t two(const BertConfig& /*config*/, const BertHead& /*head*/) { return 2; }
+int64_t labels_of(const BertConfig& /*config*/, const BertHead& head) {
+  return std::ssize(head.labels);
+}
+
 Value mlm_transform(const HeadGraph& model, Value hidden) {
   const auto scope = model.graph.scope("transform");
   const Value dense = model.linear("dense", hidden, model.config.hidden_size);
@@ -124,6 +133,22 @@ std::vector<Value> pretraining_logits(const HeadGraph& model, Value encoded) {
   return {predictions, next_sentence_logits(model, encoded)};
 }
 
+HeadTraits pretraining() {
+  return {.kind = HeadKind::kPretraining,
+          .name = "pre-training",
+          .architecture = "BertForPreTraining",
+          .also_read = {"BertForMaskedLM", "BertModel"},
+          .parameters = "cls.predictions.",
+          .pipeline = "fill-mask",
+          .objective = "Masked language model",
+          .endpoint = "/fill",
+          .outputs = {{"prediction_logits", OutputRows::kPredictions, words_of},
+                      {"seq_relationship_logits", OutputRows::kSequences, two}},
+          .losses = pretraining_losses,
+          .logits = pretraining_logits,
+          .softmax_classes = {words_of, two}};
+}
+
 // [T, 2]: where an answer begins and where it ends.
 std::vector<Value> span_logits(const HeadGraph& model, Value encoded) {
   return {model.linear("qa_outputs", encoded, 2)};
@@ -141,6 +166,20 @@ std::vector<TaskLoss> question_answering_losses(const HeadGraph& model) {
                                    .end_positions = end_positions,
                                    .normalizer = normalizer});
   return {{"span", span.loss, span.correct}};
+}
+
+HeadTraits question_answering() {
+  return {.kind = HeadKind::kQuestionAnswering,
+          .name = "question answering",
+          .architecture = "BertForQuestionAnswering",
+          .parameters = "qa_outputs.",
+          .pipeline = "question-answering",
+          .objective = "Question answering",
+          .endpoint = "/answer",
+          .outputs = {{"span_logits", OutputRows::kTokens, two}},
+          .losses = question_answering_losses,
+          .logits = span_logits,
+          .softmax_classes = {positions_of}};
 }
 
 // [B, C]
@@ -169,57 +208,26 @@ std::vector<TaskLoss> classification_losses(const HeadGraph& model) {
   return {{"class", loss.loss, loss.correct}};
 }
 
-int64_t words_of(const BertConfig& config, const BertHead& /*head*/) { return config.vocab_size; }
-int64_t positions_of(const BertConfig& config, const BertHead& /*head*/) {
-  return config.max_position_embeddings;
-}
-int64_t two(const BertConfig& /*config*/, const BertHead& /*head*/) { return 2; }
-int64_t labels_of(const BertConfig& /*config*/, const BertHead& head) {
-  return std::ssize(head.labels);
+HeadTraits classification() {
+  return {.kind = HeadKind::kSequenceClassification,
+          .name = "sequence classification",
+          .architecture = "BertForSequenceClassification",
+          .parameters = "classifier.",
+          .has_labels = true,
+          .pipeline = "text-classification",
+          .objective = "Classification of sequences",
+          .endpoint = "/classify",
+          .outputs = {{"class_logits", OutputRows::kSequences, labels_of}},
+          .losses = classification_losses,
+          .logits = [](const HeadGraph& model,
+                       Value encoded) { return class_logits(model, model.pooled(encoded)); },
+          .softmax_classes = {labels_of}};
 }
 
 }  // namespace
 
 std::span<const HeadTraits> all_heads() {
-  static const std::vector<HeadTraits> rows{
-      {.kind = HeadKind::kPretraining,
-       .name = "pre-training",
-       .architecture = "BertForPreTraining",
-       .also_read = {"BertForMaskedLM", "BertModel"},
-       .parameters = "cls.predictions.",
-       .pipeline = "fill-mask",
-       .objective = "Masked language model",
-       .endpoint = "/fill",
-       .outputs = {{"prediction_logits", OutputRows::kPredictions, words_of},
-                   {"seq_relationship_logits", OutputRows::kSequences, two}},
-       .losses = pretraining_losses,
-       .logits = pretraining_logits,
-       .softmax_classes = {words_of, two}},
-      {.kind = HeadKind::kQuestionAnswering,
-       .name = "question answering",
-       .architecture = "BertForQuestionAnswering",
-       .parameters = "qa_outputs.",
-       .pipeline = "question-answering",
-       .objective = "Question answering",
-       .endpoint = "/answer",
-       .outputs = {{"span_logits", OutputRows::kTokens, two}},
-       .losses = question_answering_losses,
-       .logits = span_logits,
-       .softmax_classes = {positions_of}},
-      {.kind = HeadKind::kSequenceClassification,
-       .name = "sequence classification",
-       .architecture = "BertForSequenceClassification",
-       .parameters = "classifier.",
-       .has_labels = true,
-       .pipeline = "text-classification",
-       .objective = "Classification of sequences",
-       .endpoint = "/classify",
-       .outputs = {{"class_logits", OutputRows::kSequences, labels_of}},
-       .losses = classification_losses,
-       .logits = [](const HeadGraph& model,
-                    Value encoded) { return class_logits(model, model.pooled(encoded)); },
-       .softmax_classes = {labels_of}},
-  };
+  static const std::vector<HeadTraits> rows{pretraining(), question_answering(), classification()};
   return rows;
 }
 
