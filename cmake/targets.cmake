@@ -51,6 +51,22 @@ function(cloze_room name)
   endif()
 endfunction()
 
+# cloze_room_sources(SOURCES TESTS [FOLDER ...])
+# Puts the sources of a room's folder, and of folders in it, into SOURCES, their unit tests into TESTS: for rooms that many
+# changes add a file to. The next build notices what has come or gone.
+function(cloze_room_sources sources tests)
+  set(patterns *.cc)
+  foreach(folder ${ARGN})
+    list(APPEND patterns ${folder}/*.cc)
+  endforeach()
+  file(GLOB found RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS ${patterns})
+  set(found_tests ${found})
+  list(FILTER found EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER found_tests INCLUDE REGEX "_test\\.cc$")
+  set(${sources} ${found} PARENT_SCOPE)
+  set(${tests} ${found_tests} PARENT_SCOPE)
+endfunction()
+
 # cloze_embed_text(ROOM page.html kPageHtml)
 # Puts the text of a file beside the room's sources into the program: as kPageHtml of "ROOM/page_html.h".
 function(cloze_embed_text room input name)

@@ -1,9 +1,11 @@
-// Every kernel of this folder, a table for each file; backend.cc puts the tables in order.
+// Every kernel of this folder, a table for each file: one by the name of each family of operators
+// (backend/operator_families.h), and a few more; backend.cc puts the tables in order.
 #pragma once
 
 #include <span>
 
 #include "backend/kernel.h"
+#include "backend/operator_families.h"
 
 namespace cloze::backend::cpu {
 
@@ -16,27 +18,14 @@ struct KernelRow {
 };
 using KernelTable = std::span<const KernelRow>;
 
-// Vector kernels: rows and elements, f32, bf16 and f16.
-KernelTable cross_entropy_kernels();
-KernelTable elementwise_kernels();
-KernelTable embedding_kernels();
-KernelTable gather_rows_kernels();
-KernelTable layer_norm_kernels();
+#define CLOZE_DECLARE_KERNELS(family) KernelTable family##_kernels();
+CLOZE_OPERATOR_FAMILIES(CLOZE_DECLARE_KERNELS)
+#undef CLOZE_DECLARE_KERNELS
 
-// Vector kernels: the update phase, f32.
-KernelTable global_norm_kernels();
-KernelTable gradient_descent_kernels();
-KernelTable optimizer_update_kernels();
-KernelTable stochastic_rounding_kernels();
-
-// Products: linear, grouped_convolution, attention, vocabulary_loss; f32, bf16 and f16.
-KernelTable attention_kernels();
+// Further tables of a family, where one file would be too long.
 KernelTable attention_gradient_kernels();
-KernelTable grouped_convolution_kernels();
-KernelTable linear_kernels();
+KernelTable global_norm_kernels();
 KernelTable pack_weight_kernels();
-KernelTable packed_linear_kernels();
-KernelTable vocabulary_loss_kernels();
 KernelTable native_attention_kernels();  // bf16 units only, like the next three
 KernelTable native_attention_gradient_kernels();
 KernelTable native_linear_kernels();

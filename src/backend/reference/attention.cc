@@ -1,14 +1,17 @@
-#include "backend/reference/kernels.h"
+#include "ops/attention.h"
 
 #include <algorithm>
 
 #include "backend/reference/dropout.h"
+#include "backend/reference/kernels.h"
 #include "backend/reference/softmax_row.h"
 #include "base/error.h"
-#include "ops/attention.h"
 
 namespace cloze::backend::reference {
 namespace {
+
+CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(Attention, Attention);
+CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(AttentionGradient, AttentionGradient);
 
 // One head of one sequence. Slots i, j count within the sequence, columns d within the head.
 template <typename X>
@@ -230,7 +233,6 @@ size_t AttentionGradient::workspace_bytes(const KernelRequest& request) {
   return sizeof(double) * static_cast<size_t>(request.inputs[kQ].shape[1] / heads);
 }
 
-CLOZE_REFERENCE_INSTANTIATE(Attention);
-CLOZE_REFERENCE_INSTANTIATE(AttentionGradient);
+KernelTable attention_kernels() { return table_of<Attention, AttentionGradient>(); }
 
 }  // namespace cloze::backend::reference

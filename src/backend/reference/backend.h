@@ -10,7 +10,7 @@ namespace cloze::backend::reference {
 const Backend& backend();
 Device& device();
 
-// Every operator there is, in the order of the table.
+// Every operator there is, family by family (backend/operator_families.h).
 std::span<const graph::OpDefinition* const> operators();
 
 }  // namespace cloze::backend::reference

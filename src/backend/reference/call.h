@@ -130,10 +130,3 @@ struct Call {
 };
 
 }  // namespace cloze::backend::reference
-
-// Explicit instances of an operator's run() for every storage type; goes at the end of its file.
-#define CLOZE_REFERENCE_INSTANTIATE(Operator)              \
-  template void Operator::run<float>(const Call& call);    \
-  template void Operator::run<bfloat16>(const Call& call); \
-  template void Operator::run<float16>(const Call& call);  \
-  template void Operator::run<double>(const Call& call)

@@ -1,8 +1,15 @@
-#include "backend/reference/kernels.h"
+#include "ops/cross_entropy.h"
 
+#include "backend/reference/kernels.h"
 #include "backend/reference/softmax_row.h"
 
 namespace cloze::backend::reference {
+namespace {
+
+CLOZE_REFERENCE_KERNEL(CrossEntropy, CrossEntropy);
+CLOZE_REFERENCE_KERNEL(CrossEntropyGradient, CrossEntropyGradient);
+
+}  // namespace
 
 template <typename X>
 void CrossEntropy::run(const Call& call) {
@@ -41,7 +48,6 @@ void CrossEntropyGradient::run(const Call& call) {
   }
 }
 
-CLOZE_REFERENCE_INSTANTIATE(CrossEntropy);
-CLOZE_REFERENCE_INSTANTIATE(CrossEntropyGradient);
+KernelTable cross_entropy_kernels() { return table_of<CrossEntropy, CrossEntropyGradient>(); }
 
 }  // namespace cloze::backend::reference

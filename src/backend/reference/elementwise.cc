@@ -5,9 +5,24 @@
 #include <type_traits>
 
 #include "backend/reference/kernels.h"
+#include "ops/elementwise.h"
+#include "ops/gated_linear_unit.h"
+#include "ops/swish.h"
+#include "ops/tanh.h"
 
 namespace cloze::backend::reference {
 namespace {
+
+CLOZE_REFERENCE_KERNEL(Accumulate, Accumulate);
+CLOZE_REFERENCE_KERNEL(Add, Add);
+CLOZE_REFERENCE_KERNEL(GatedLinearUnit, GatedLinearUnit);
+CLOZE_REFERENCE_KERNEL(GatedLinearUnitGradient, GatedLinearUnitGradient);
+CLOZE_REFERENCE_KERNEL(Gelu, Gelu);
+CLOZE_REFERENCE_KERNEL(GeluGradient, GeluGradient);
+CLOZE_REFERENCE_KERNEL(Swish, Swish);
+CLOZE_REFERENCE_KERNEL(SwishGradient, SwishGradient);
+CLOZE_REFERENCE_KERNEL(Tanh, Tanh);
+CLOZE_REFERENCE_KERNEL(TanhGradient, TanhGradient);
 
 constexpr double kCubic = 0.044715;
 
@@ -123,15 +138,9 @@ void GatedLinearUnitGradient::run(const Call& call) {
   }
 }
 
-CLOZE_REFERENCE_INSTANTIATE(Accumulate);
-CLOZE_REFERENCE_INSTANTIATE(Add);
-CLOZE_REFERENCE_INSTANTIATE(GatedLinearUnit);
-CLOZE_REFERENCE_INSTANTIATE(GatedLinearUnitGradient);
-CLOZE_REFERENCE_INSTANTIATE(Gelu);
-CLOZE_REFERENCE_INSTANTIATE(GeluGradient);
-CLOZE_REFERENCE_INSTANTIATE(Swish);
-CLOZE_REFERENCE_INSTANTIATE(SwishGradient);
-CLOZE_REFERENCE_INSTANTIATE(Tanh);
-CLOZE_REFERENCE_INSTANTIATE(TanhGradient);
+KernelTable elementwise_kernels() {
+  return table_of<Accumulate, Add, GatedLinearUnit, GatedLinearUnitGradient, Gelu, GeluGradient,
+                  Swish, SwishGradient, Tanh, TanhGradient>();
+}
 
 }  // namespace cloze::backend::reference

@@ -1,8 +1,16 @@
-#include "backend/reference/kernels.h"
+#include "ops/embedding.h"
 
 #include <algorithm>
 
+#include "backend/reference/kernels.h"
+
 namespace cloze::backend::reference {
+namespace {
+
+CLOZE_REFERENCE_KERNEL(Embedding, Embedding);
+CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(EmbeddingGradient, EmbeddingGradient);
+
+}  // namespace
 
 template <typename X>
 void Embedding::run(const Call& call) {
@@ -58,7 +66,6 @@ size_t EmbeddingGradient::workspace_bytes(const KernelRequest& request) {
   return sizeof(double) * static_cast<size_t>(most_rows);
 }
 
-CLOZE_REFERENCE_INSTANTIATE(Embedding);
-CLOZE_REFERENCE_INSTANTIATE(EmbeddingGradient);
+KernelTable embedding_kernels() { return table_of<Embedding, EmbeddingGradient>(); }
 
 }  // namespace cloze::backend::reference

@@ -1,8 +1,16 @@
-#include "backend/reference/kernels.h"
+#include "ops/gather_rows.h"
 
 #include <algorithm>
 
+#include "backend/reference/kernels.h"
+
 namespace cloze::backend::reference {
+namespace {
+
+CLOZE_REFERENCE_KERNEL(GatherRows, GatherRows);
+CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(ScatterRows, ScatterRows);
+
+}  // namespace
 
 template <typename X>
 void GatherRows::run(const Call& call) {
@@ -32,7 +40,6 @@ size_t ScatterRows::workspace_bytes(const KernelRequest& request) {
   return sizeof(double) * static_cast<size_t>(request.outputs[kDx].shape[0]);
 }
 
-CLOZE_REFERENCE_INSTANTIATE(GatherRows);
-CLOZE_REFERENCE_INSTANTIATE(ScatterRows);
+KernelTable gather_rows_kernels() { return table_of<GatherRows, ScatterRows>(); }
 
 }  // namespace cloze::backend::reference

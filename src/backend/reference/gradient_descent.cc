@@ -8,6 +8,9 @@
 namespace cloze::backend::reference {
 namespace {
 
+CLOZE_REFERENCE_KERNEL(Sgd, Sgd);
+CLOZE_REFERENCE_KERNEL(Momentum, Momentum);
+
 void check_finite(double value, double& check) {
   if (!std::isfinite(value)) check = std::numeric_limits<double>::quiet_NaN();
 }
@@ -55,7 +58,6 @@ void Momentum::run(const Call& call) {
   });
 }
 
-CLOZE_REFERENCE_INSTANTIATE(Sgd);
-CLOZE_REFERENCE_INSTANTIATE(Momentum);
+KernelTable gradient_descent_kernels() { return table_of<Sgd, Momentum>(); }
 
 }  // namespace cloze::backend::reference

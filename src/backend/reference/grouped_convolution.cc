@@ -7,6 +7,10 @@
 namespace cloze::backend::reference {
 namespace {
 
+CLOZE_REFERENCE_KERNEL(GroupedConvolution, GroupedConvolution);
+CLOZE_REFERENCE_KERNEL(GroupedConvolutionInputGradient, GroupedConvolutionInputGradient);
+CLOZE_REFERENCE_KERNEL(GroupedConvolutionWeightGradient, GroupedConvolutionWeightGradient);
+
 // The sequences of tokens, and the channels that each channel is convolved with.
 struct Convolution {
   const int32_t* starts;
@@ -120,8 +124,9 @@ void GroupedConvolutionWeightGradient::run(const Call& call) {
   }
 }
 
-CLOZE_REFERENCE_INSTANTIATE(GroupedConvolution);
-CLOZE_REFERENCE_INSTANTIATE(GroupedConvolutionInputGradient);
-CLOZE_REFERENCE_INSTANTIATE(GroupedConvolutionWeightGradient);
+KernelTable grouped_convolution_kernels() {
+  return table_of<GroupedConvolution, GroupedConvolutionInputGradient,
+                  GroupedConvolutionWeightGradient>();
+}
 
 }  // namespace cloze::backend::reference

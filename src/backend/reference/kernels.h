@@ -1,34 +1,23 @@
-// Every reference kernel, by the name that ops/ gives its inputs and outputs; backend.cc has the
-// table. X is the storage type of activations (call.h).
+// The reference kernels: a file for each family of operators (backend/operator_families.h), which
+// ends with the table of its kernels. X is the storage type of activations (call.h).
+//
+//   CLOZE_REFERENCE_KERNEL(Tanh, Tanh);         the kernel Tanh of ops::kTanh, which has the names
+//                                               of its inputs and outputs from ops::Tanh
+//   template <typename X>
+//   void Tanh::run(const Call& call) { ... }
+//
+//   KernelTable elementwise_kernels() { return table_of<Tanh, ...>(); }
 #pragma once
 
+#include <memory>
+#include <span>
+
+#include "backend/operator_families.h"
 #include "backend/reference/call.h"
-#include "ops/attention.h"
-#include "ops/cross_entropy.h"
-#include "ops/dropout.h"
-#include "ops/dropout_add_layer_norm.h"
-#include "ops/elementwise.h"
-#include "ops/embedding.h"
-#include "ops/gated_linear_unit.h"
-#include "ops/gather_rows.h"
-#include "ops/gelu.h"
-#include "ops/gradient_descent.h"
-#include "ops/grouped_convolution.h"
-#include "ops/grouped_linear.h"
-#include "ops/layer_norm.h"
-#include "ops/linear.h"
-#include "ops/optimizer_update.h"
-#include "ops/packed_linear.h"
-#include "ops/span_loss.h"
-#include "ops/squared_error.h"
-#include "ops/stochastic_rounding.h"
-#include "ops/swish.h"
-#include "ops/tanh.h"
-#include "ops/vocabulary_loss.h"
+#include "base/error.h"
 
 namespace cloze::backend::reference {
 
-// The kernel `Operator` of the operator whose inputs and outputs `Names` names.
 #define CLOZE_REFERENCE_KERNEL(Operator, Names, ...)                    \
   struct Operator : ops::Names {                                        \
     static constexpr const graph::OpDefinition& kOp = ops::k##Operator; \
@@ -39,55 +28,63 @@ namespace cloze::backend::reference {
 #define CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(Operator, Names) \
   CLOZE_REFERENCE_KERNEL(Operator, Names, static size_t workspace_bytes(const KernelRequest&);)
 
-CLOZE_REFERENCE_KERNEL(Accumulate, Accumulate);
-CLOZE_REFERENCE_KERNEL(AdamW, OptimizerUpdate);
-CLOZE_REFERENCE_KERNEL(Add, Add);
-CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(Attention, Attention);
-CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(AttentionGradient, AttentionGradient);
-CLOZE_REFERENCE_KERNEL(CrossEntropy, CrossEntropy);
-CLOZE_REFERENCE_KERNEL(CrossEntropyGradient, CrossEntropyGradient);
-CLOZE_REFERENCE_KERNEL(Dropout, Dropout);
-CLOZE_REFERENCE_KERNEL(DropoutAddLayerNorm, DropoutAddLayerNorm);
-CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(DropoutAddLayerNormGradient, DropoutAddLayerNormGradient);
-CLOZE_REFERENCE_KERNEL(Embedding, Embedding);
-CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(EmbeddingGradient, EmbeddingGradient);
-CLOZE_REFERENCE_KERNEL(GatedLinearUnit, GatedLinearUnit);
-CLOZE_REFERENCE_KERNEL(GatedLinearUnitGradient, GatedLinearUnitGradient);
-CLOZE_REFERENCE_KERNEL(GatherRows, GatherRows);
-CLOZE_REFERENCE_KERNEL(Gelu, Gelu);
-CLOZE_REFERENCE_KERNEL(GeluGradient, GeluGradient);
-CLOZE_REFERENCE_KERNEL(GlobalNorm, GlobalNorm);
-CLOZE_REFERENCE_KERNEL(GradientScale, GradientScale);
-CLOZE_REFERENCE_KERNEL(GroupedConvolution, GroupedConvolution);
-CLOZE_REFERENCE_KERNEL(GroupedConvolutionInputGradient, GroupedConvolutionInputGradient);
-CLOZE_REFERENCE_KERNEL(GroupedConvolutionWeightGradient, GroupedConvolutionWeightGradient);
-CLOZE_REFERENCE_KERNEL(GroupedLinear, GroupedLinear);
-CLOZE_REFERENCE_KERNEL(GroupedLinearInputGradient, GroupedLinearInputGradient);
-CLOZE_REFERENCE_KERNEL(GroupedLinearWeightGradient, GroupedLinearWeightGradient);
-CLOZE_REFERENCE_KERNEL(Lamb, OptimizerUpdate);
-CLOZE_REFERENCE_KERNEL(LambMove, LambMove);
-CLOZE_REFERENCE_KERNEL(LambNorms, LambNorms);
-CLOZE_REFERENCE_KERNEL(LayerNorm, LayerNorm);
-CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(LayerNormGradient, LayerNormGradient);
-CLOZE_REFERENCE_KERNEL(Linear, Linear);
-CLOZE_REFERENCE_KERNEL(LinearInputGradient, LinearInputGradient);
-CLOZE_REFERENCE_KERNEL(LinearWeightGradient, LinearWeightGradient);
-CLOZE_REFERENCE_KERNEL(Momentum, Momentum);
-CLOZE_REFERENCE_KERNEL(PackWeight, PackWeight);
-CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(PackedLinear, PackedLinear);
-CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(ScatterRows, ScatterRows);
-CLOZE_REFERENCE_KERNEL(Sgd, Sgd);
-CLOZE_REFERENCE_KERNEL(SpanLoss, SpanLoss);
-CLOZE_REFERENCE_KERNEL(SpanLossGradient, SpanLossGradient);
-CLOZE_REFERENCE_KERNEL(SquaredError, SquaredError);
-CLOZE_REFERENCE_KERNEL(SquaredErrorGradient, SquaredErrorGradient);
-CLOZE_REFERENCE_KERNEL(StochasticRounding, StochasticRounding);
-CLOZE_REFERENCE_KERNEL(Swish, Swish);
-CLOZE_REFERENCE_KERNEL(SwishGradient, SwishGradient);
-CLOZE_REFERENCE_KERNEL(Tanh, Tanh);
-CLOZE_REFERENCE_KERNEL(TanhGradient, TanhGradient);
-CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(VocabularyLoss, VocabularyLoss);
-CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(VocabularyLossGradient, VocabularyLossGradient);
-CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(VocabularyLossWithGradient, VocabularyLossWithGradient);
+// The dtype of activations: bf16 or f16 when it occurs beside f32.
+DType storage_dtype(const KernelRequest& request);
+
+template <typename Operator>
+class ReferenceKernel final : public Kernel {
+ public:
+  explicit ReferenceKernel(const KernelRequest& request)
+      : request_(request), storage_(storage_dtype(request)) {}
+
+  size_t workspace_bytes() const override {
+    if constexpr (requires { Operator::workspace_bytes(request_); }) {
+      return Operator::workspace_bytes(request_);
+    }
+    return 0;
+  }
+
+  void run(const KernelArguments& arguments, Stream&) override {
+    const Call call{request_, arguments};
+    switch (storage_) {
+      case DType::kF32:
+        return Operator::template run<float>(call);
+      case DType::kBF16:
+        return Operator::template run<bfloat16>(call);
+      case DType::kF16:
+        return Operator::template run<float16>(call);
+      case DType::kF64:
+        return Operator::template run<double>(call);
+      default:
+        CLOZE_CHECK(false, "{} on {}", request_.op->name, name_of(storage_));
+    }
+  }
+
+ private:
+  KernelRequest request_;
+  DType storage_;
+};
+
+// A kernel is called as its operator, and serves what all of them serve (backend.h).
+struct KernelRow {
+  const graph::OpDefinition* op = nullptr;
+  std::unique_ptr<Kernel> (*create)(const KernelRequest&) = nullptr;
+};
+using KernelTable = std::span<const KernelRow>;
+
+template <typename Operator>
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  return std::make_unique<ReferenceKernel<Operator>>(request);
+}
+
+template <typename... Operators>
+KernelTable table_of() {
+  static constexpr KernelRow kRows[] = {{&Operators::kOp, create<Operators>}...};
+  return kRows;
+}
+
+#define CLOZE_DECLARE_KERNELS(family) KernelTable family##_kernels();
+CLOZE_OPERATOR_FAMILIES(CLOZE_DECLARE_KERNELS)
+#undef CLOZE_DECLARE_KERNELS
 
 }  // namespace cloze::backend::reference

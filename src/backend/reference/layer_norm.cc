@@ -5,10 +5,17 @@
 
 #include "backend/reference/dropout.h"
 #include "backend/reference/kernels.h"
+#include "ops/dropout.h"
 #include "ops/dropout_add_layer_norm.h"
 
 namespace cloze::backend::reference {
 namespace {
+
+CLOZE_REFERENCE_KERNEL(LayerNorm, LayerNorm);
+CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(LayerNormGradient, LayerNormGradient);
+CLOZE_REFERENCE_KERNEL(Dropout, Dropout);
+CLOZE_REFERENCE_KERNEL(DropoutAddLayerNorm, DropoutAddLayerNorm);
+CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(DropoutAddLayerNormGradient, DropoutAddLayerNormGradient);
 
 // A row of x [T, H] to the outputs of the Operator.
 template <typename Operator, typename X>
@@ -169,10 +176,9 @@ size_t DropoutAddLayerNormGradient::workspace_bytes(const KernelRequest& request
   return channel_gradients_workspace_bytes(request);
 }
 
-CLOZE_REFERENCE_INSTANTIATE(LayerNorm);
-CLOZE_REFERENCE_INSTANTIATE(LayerNormGradient);
-CLOZE_REFERENCE_INSTANTIATE(Dropout);
-CLOZE_REFERENCE_INSTANTIATE(DropoutAddLayerNorm);
-CLOZE_REFERENCE_INSTANTIATE(DropoutAddLayerNormGradient);
+KernelTable layer_norm_kernels() {
+  return table_of<LayerNorm, LayerNormGradient, Dropout, DropoutAddLayerNorm,
+                  DropoutAddLayerNormGradient>();
+}
 
 }  // namespace cloze::backend::reference

@@ -6,6 +6,14 @@
 #include "ops/grouped_linear.h"
 
 namespace cloze::backend::reference {
+namespace {
+
+CLOZE_REFERENCE_KERNEL(Linear, Linear);
+CLOZE_REFERENCE_KERNEL(LinearInputGradient, LinearInputGradient);
+CLOZE_REFERENCE_KERNEL(LinearWeightGradient, LinearWeightGradient);
+CLOZE_REFERENCE_KERNEL(GroupedLinear, GroupedLinear);
+CLOZE_REFERENCE_KERNEL(GroupedLinearInputGradient, GroupedLinearInputGradient);
+CLOZE_REFERENCE_KERNEL(GroupedLinearWeightGradient, GroupedLinearWeightGradient);
 
 using ops::linear_groups;
 using ops::LinearGroups;
@@ -14,8 +22,6 @@ using ops::LinearGroups;
 static_assert(int{Linear::kBias} == int{GroupedLinear::kBias});
 static_assert(int{LinearInputGradient::kWeight} == int{GroupedLinearInputGradient::kWeight});
 static_assert(int{LinearWeightGradient::kX} == int{GroupedLinearWeightGradient::kX});
-
-namespace {
 
 template <typename X>
 void multiply(const Call& call, const std::optional<ops::GeluForm>& activation) {
@@ -98,11 +104,9 @@ void LinearWeightGradient::run(const Call& call) {
   GroupedLinearWeightGradient::run<X>(call);
 }
 
-CLOZE_REFERENCE_INSTANTIATE(Linear);
-CLOZE_REFERENCE_INSTANTIATE(LinearInputGradient);
-CLOZE_REFERENCE_INSTANTIATE(LinearWeightGradient);
-CLOZE_REFERENCE_INSTANTIATE(GroupedLinear);
-CLOZE_REFERENCE_INSTANTIATE(GroupedLinearInputGradient);
-CLOZE_REFERENCE_INSTANTIATE(GroupedLinearWeightGradient);
+KernelTable linear_kernels() {
+  return table_of<Linear, LinearInputGradient, LinearWeightGradient, GroupedLinear,
+                  GroupedLinearInputGradient, GroupedLinearWeightGradient>();
+}
 
 }  // namespace cloze::backend::reference

@@ -1,13 +1,20 @@
-#include "backend/reference/kernels.h"
+#include "ops/optimizer_update.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "ops/optimizer_update.h"
+#include "backend/reference/kernels.h"
 
 namespace cloze::backend::reference {
 namespace {
+
+CLOZE_REFERENCE_KERNEL(GlobalNorm, GlobalNorm);
+CLOZE_REFERENCE_KERNEL(GradientScale, GradientScale);
+CLOZE_REFERENCE_KERNEL(Lamb, OptimizerUpdate);
+CLOZE_REFERENCE_KERNEL(LambNorms, LambNorms);
+CLOZE_REFERENCE_KERNEL(LambMove, LambMove);
+CLOZE_REFERENCE_KERNEL(AdamW, OptimizerUpdate);
 
 // The inputs of lamb and adamw, and the part of the update they share. m alone may be a half: X.
 template <typename X>
@@ -186,11 +193,8 @@ void AdamW::run(const Call& call) {
   moments.check_parameter();
 }
 
-CLOZE_REFERENCE_INSTANTIATE(GlobalNorm);
-CLOZE_REFERENCE_INSTANTIATE(GradientScale);
-CLOZE_REFERENCE_INSTANTIATE(Lamb);
-CLOZE_REFERENCE_INSTANTIATE(LambNorms);
-CLOZE_REFERENCE_INSTANTIATE(LambMove);
-CLOZE_REFERENCE_INSTANTIATE(AdamW);
+KernelTable optimizer_update_kernels() {
+  return table_of<GlobalNorm, GradientScale, Lamb, LambNorms, LambMove, AdamW>();
+}
 
 }  // namespace cloze::backend::reference

@@ -1,11 +1,13 @@
-#include "backend/reference/kernels.h"
-
-#include "backend/reference/elementwise.h"
 #include "ops/packed_linear.h"
 
-namespace cloze::backend::reference {
+#include "backend/reference/elementwise.h"
+#include "backend/reference/kernels.h"
 
+namespace cloze::backend::reference {
 namespace {
+
+CLOZE_REFERENCE_KERNEL(PackWeight, PackWeight);
+CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(PackedLinear, PackedLinear);
 
 // Where element (n, k) of the weight is.
 int64_t place_in_panels(const Shape& packed, int64_t n, int64_t k) {
@@ -98,7 +100,6 @@ void PackedLinear::run(const Call& call) {
   multiply<X, X, X>(call);
 }
 
-CLOZE_REFERENCE_INSTANTIATE(PackWeight);
-CLOZE_REFERENCE_INSTANTIATE(PackedLinear);
+KernelTable packed_linear_kernels() { return table_of<PackWeight, PackedLinear>(); }
 
 }  // namespace cloze::backend::reference

@@ -1,9 +1,13 @@
-#include "backend/reference/kernels.h"
+#include "ops/span_loss.h"
 
+#include "backend/reference/kernels.h"
 #include "backend/reference/softmax_row.h"
 
 namespace cloze::backend::reference {
 namespace {
+
+CLOZE_REFERENCE_KERNEL(SpanLoss, SpanLoss);
+CLOZE_REFERENCE_KERNEL(SpanLossGradient, SpanLossGradient);
 
 // start_positions and end_positions, which are consecutive inputs from `first` on.
 struct Positions {
@@ -66,7 +70,6 @@ void SpanLossGradient::run(const Call& call) {
   }
 }
 
-CLOZE_REFERENCE_INSTANTIATE(SpanLoss);
-CLOZE_REFERENCE_INSTANTIATE(SpanLossGradient);
+KernelTable span_loss_kernels() { return table_of<SpanLoss, SpanLossGradient>(); }
 
 }  // namespace cloze::backend::reference

@@ -1,8 +1,16 @@
-#include "backend/reference/kernels.h"
+#include "ops/squared_error.h"
 
 #include <cmath>
 
+#include "backend/reference/kernels.h"
+
 namespace cloze::backend::reference {
+namespace {
+
+CLOZE_REFERENCE_KERNEL(SquaredError, SquaredError);
+CLOZE_REFERENCE_KERNEL(SquaredErrorGradient, SquaredErrorGradient);
+
+}  // namespace
 
 template <typename X>
 void SquaredError::run(const Call& call) {
@@ -30,7 +38,6 @@ void SquaredErrorGradient::run(const Call& call) {
   }
 }
 
-CLOZE_REFERENCE_INSTANTIATE(SquaredError);
-CLOZE_REFERENCE_INSTANTIATE(SquaredErrorGradient);
+KernelTable squared_error_kernels() { return table_of<SquaredError, SquaredErrorGradient>(); }
 
 }  // namespace cloze::backend::reference

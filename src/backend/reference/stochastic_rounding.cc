@@ -3,6 +3,11 @@
 #include "backend/reference/kernels.h"
 
 namespace cloze::backend::reference {
+namespace {
+
+CLOZE_REFERENCE_KERNEL(StochasticRounding, StochasticRounding);
+
+}  // namespace
 
 template <typename X>
 void StochasticRounding::run(const Call& call) {
@@ -21,6 +26,6 @@ void StochasticRounding::run(const Call& call) {
   }
 }
 
-CLOZE_REFERENCE_INSTANTIATE(StochasticRounding);
+KernelTable stochastic_rounding_kernels() { return table_of<StochasticRounding>(); }
 
 }  // namespace cloze::backend::reference

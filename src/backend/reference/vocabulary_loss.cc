@@ -1,11 +1,16 @@
-#include "backend/reference/kernels.h"
+#include "ops/vocabulary_loss.h"
 
 #include <algorithm>
 
+#include "backend/reference/kernels.h"
 #include "backend/reference/softmax_row.h"
 
 namespace cloze::backend::reference {
 namespace {
+
+CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(VocabularyLoss, VocabularyLoss);
+CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(VocabularyLossGradient, VocabularyLossGradient);
+CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(VocabularyLossWithGradient, VocabularyLossWithGradient);
 
 // The inputs that all three operators share: those of the loss, from input `first` on.
 template <typename X>
@@ -167,8 +172,8 @@ size_t VocabularyLossWithGradient::workspace_bytes(const KernelRequest& request)
   return gradient_workspace_bytes(request);
 }
 
-CLOZE_REFERENCE_INSTANTIATE(VocabularyLoss);
-CLOZE_REFERENCE_INSTANTIATE(VocabularyLossGradient);
-CLOZE_REFERENCE_INSTANTIATE(VocabularyLossWithGradient);
+KernelTable vocabulary_loss_kernels() {
+  return table_of<VocabularyLoss, VocabularyLossGradient, VocabularyLossWithGradient>();
+}
 
 }  // namespace cloze::backend::reference

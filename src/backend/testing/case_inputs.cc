@@ -30,6 +30,20 @@ void fill_labels(Tensor& labels, const Tensor& logits, Random& random) {
   if (labels.values.size() > 3) labels.values.back() = -1.0;
 }
 
+void add_loss_and_gradient(std::vector<KernelCase>& cases, KernelCase loss, KernelCase gradient,
+                           const FillLoss& fill) {
+  loss.prepare = [fill](auto& inputs, Random& random) { fill(inputs, 0, random); };
+  gradient.name = loss.name;
+  gradient.inputs = loss.inputs;
+  gradient.inputs.insert(gradient.inputs.begin(), graph::kScalar);
+  gradient.prepare = [fill](auto& inputs, Random& random) {
+    inputs[0].values = {0.75};
+    fill(inputs, 1, random);
+  };
+  cases.push_back(std::move(loss));
+  cases.push_back(std::move(gradient));
+}
+
 void round_values(Tensor& tensor, DType dtype) {
   for (double& value : tensor.values) value = rounded(dtype, value);
 }

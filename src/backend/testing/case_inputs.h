@@ -1,9 +1,11 @@
-// Inputs that the cases of several operators share.
+// What the cases of several operators share.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
+#include "backend/testing/kernel_case.h"
 #include "backend/testing/tensor.h"
 #include "ops/gelu.h"
 
@@ -19,6 +21,13 @@ std::vector<double> starts_of(const std::vector<int64_t>& lengths);
 // Every second label is the largest logit of its row, the last is -1 (ignored) when there are
 // several, and the rest are random.
 void fill_labels(Tensor& labels, const Tensor& logits, Random& random);
+
+// Fills the inputs of a loss from `first` on.
+using FillLoss = std::function<void(std::vector<Tensor>& inputs, size_t first, Random& random)>;
+// A case of a loss and one of its gradient, which reads dloss and then the same inputs. Of the
+// gradient only what differs is given.
+void add_loss_and_gradient(std::vector<KernelCase>& cases, KernelCase loss, KernelCase gradient,
+                           const FillLoss& fill);
 
 // Rounds the values to this dtype, whatever the tensor is stored in: rounding to it again changes
 // nothing.

@@ -1,10 +1,8 @@
-// Cases of embedding, gather_rows and their gradients.
 #include "ops/embedding.h"
 
 #include "backend/testing/case_inputs.h"
 #include "backend/testing/kernel_case.h"
 #include "backend/testing/kernel_sweep.h"
-#include "ops/gather_rows.h"
 
 namespace cloze::backend::testing {
 namespace {
@@ -31,7 +29,7 @@ void fill_ids(std::vector<Tensor>& inputs, size_t first, const EmbeddingSizes& s
   fill_below(inputs[first + 2], random, sizes.positions);
 }
 
-void add_embedding_cases(std::vector<KernelCase>& cases, const EmbeddingSizes& sizes, DType dtype) {
+void add_cases(std::vector<KernelCase>& cases, const EmbeddingSizes& sizes, DType dtype) {
   const graph::TensorType ids{DType::kI32, {sizes.slots}};
   const graph::TensorType starts{DType::kI32, {static_cast<int64_t>(sizes.lengths.size()) + 1}};
   const graph::TensorType dy{dtype, {sizes.slots, sizes.hidden}};
@@ -63,74 +61,33 @@ void add_embedding_cases(std::vector<KernelCase>& cases, const EmbeddingSizes& s
        .why_zeros = sizes.slots == 1 ? "one slot reads one row" : sizes.why_zeros});
 }
 
-struct RowSizes {
-  int64_t slots, picked, hidden;
-};
-
-void add_gather_cases(std::vector<KernelCase>& cases, const RowSizes& sizes, DType dtype) {
-  const auto [slots, picked, hidden] = sizes;
-  const graph::TensorType index{DType::kI32, {picked}};
-  cases.push_back({.name = "repeated rows",
-                   .op = &ops::kGatherRows,
-                   .inputs = {{dtype, {slots, hidden}}, index},
-                   .prepare = [slots](auto& inputs, Random& random) {
-                     fill_below(inputs[ops::GatherRows::kIndex], random, slots);
-                   }});
-  // Unused entries name row 0 with a zero gradient.
-  const auto prepare = [picked, slots, hidden](std::vector<Tensor>& inputs, Random& random) {
-    Tensor& index = inputs[ops::ScatterRows::kIndex];
-    fill_below(index, random, slots);
-    const int64_t used = picked - picked / 4;
-    for (int64_t p = used; p < picked; ++p) {
-      index.values[p] = 0.0;
-      for (int64_t j = 0; j < hidden; ++j)
-        inputs[ops::ScatterRows::kDy].values[p * hidden + j] = 0.0;
-    }
-  };
-  cases.push_back({.name = "repeated rows",
-                   .op = &ops::kScatterRows,
-                   .attributes = ops::ScatterRowsAttributes{slots},
-                   .inputs = {{dtype, {picked, hidden}}, index},
-                   .prepare = prepare,
-                   .summed_terms = picked,
-                   .through_storage = {ops::ScatterRows::kDx},
-                   .why_zeros = "rows that no entry names get no gradient"});
+// Two sequences and two unused slots, with as many words and positions as the second has slots.
+EmbeddingSizes swept(int64_t first, int64_t second, int64_t hidden) {
+  return {"swept", {first, second}, first + second + 2, second, second, hidden};
 }
 
 }  // namespace
 
 std::vector<KernelCase> embedding_cases(DType dtype) {
   std::vector<KernelCase> cases;
-  for (const EmbeddingSizes& sizes : embedding_sizes()) add_embedding_cases(cases, sizes, dtype);
-  for (const RowSizes& sizes : {RowSizes{1, 1, 1}, {7, 5, 13}, {31, 64, 33}, {64, 12, 128}}) {
-    add_gather_cases(cases, sizes, dtype);
-  }
+  for (const EmbeddingSizes& sizes : embedding_sizes()) add_cases(cases, sizes, dtype);
   return cases;
 }
 
 std::vector<KernelCase> embedding_sweep(DType dtype, const SweepExtents& extents) {
-  std::vector<RowSizes> sizes;
+  std::vector<EmbeddingSizes> all;
   for (const int64_t hidden : extents.up_to(kSweptChannels, {8, 16})) {
-    sizes.push_back({12, 7, hidden});
+    all.push_back(swept(7, 12, hidden));
   }
-  for (const int64_t slots : extents.up_to(kSweptRows, {64})) sizes.push_back({slots, 9, 5});
-  for (const int64_t picked : extents.up_to(kSweptRows, {64})) sizes.push_back({9, picked, 5});
+  for (const int64_t slots : extents.up_to(kSweptRows, {64})) all.push_back(swept(9, slots, 5));
+  for (const int64_t slots : extents.up_to(kSweptRows, {64})) all.push_back(swept(slots, 9, 5));
   // Enough elements for several threads.
   for (const int64_t slots : SweepExtents::around(2 * 16384 / 64, {16384 / 64})) {
-    sizes.push_back({slots, slots / 2, 64});
+    all.push_back(swept(slots / 2, slots, 64));
   }
   SweepCases sweep;
-  sweep.add_each(sizes, [&](auto& family, const RowSizes& rows) {
-    add_gather_cases(family, rows, dtype);
-    add_embedding_cases(family,
-                        {"swept",
-                         {rows.picked, rows.slots},
-                         rows.picked + rows.slots + 2,
-                         rows.slots,
-                         rows.slots,
-                         rows.hidden},
-                        dtype);
-  });
+  sweep.add_each(all,
+                 [&](auto& family, const EmbeddingSizes& one) { add_cases(family, one, dtype); });
   return sweep.take();
 }
 

@@ -57,9 +57,13 @@ void add_cases(std::vector<KernelCase>& cases, const Shape& shape) {
 
 }  // namespace
 
-std::vector<KernelCase> gradient_descent_cases() { return parameter_cases(add_cases); }
+std::vector<KernelCase> gradient_descent_cases(DType dtype) {
+  if (dtype != DType::kF32) return {};
+  return parameter_cases(add_cases);
+}
 
-std::vector<KernelCase> gradient_descent_sweep(const SweepExtents& extents) {
+std::vector<KernelCase> gradient_descent_sweep(DType dtype, const SweepExtents& extents) {
+  if (dtype != DType::kF32) return {};
   return parameter_sweep(extents, add_cases);
 }
 

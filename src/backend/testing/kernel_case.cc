@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "backend/testing/case_inputs.h"
+#include "backend/testing/kernel_sweep.h"
 
 namespace cloze::backend::testing {
 namespace {
@@ -14,6 +15,12 @@ uint64_t seed_of(const std::string& text) {
   for (const char letter : text) hash = (hash ^ static_cast<uint8_t>(letter)) * 0x100000001b3u;
   return hash;
 }
+
+constexpr std::vector<KernelCase> (*kFamilies[])(DType) = {
+#define CLOZE_CASES(family) family##_cases,
+    CLOZE_OPERATOR_FAMILIES(CLOZE_CASES)
+#undef CLOZE_CASES
+};
 
 void append(std::vector<KernelCase>& cases, std::vector<KernelCase> more) {
   for (KernelCase& one : more) cases.push_back(std::move(one));
@@ -66,17 +73,8 @@ std::span<const DType> storage_dtypes() {
 }
 
 std::vector<KernelCase> kernel_cases(DType dtype) {
-  std::vector<KernelCase> cases = elementwise_cases(dtype);
-  append(cases, layer_norm_cases(dtype));
-  append(cases, embedding_cases(dtype));
-  append(cases, linear_cases(dtype));
-  append(cases, grouped_cases(dtype));
-  append(cases, packed_linear_cases(dtype));
-  append(cases, attention_cases(dtype));
-  append(cases, loss_cases(dtype));
-  append(cases, optimizer_update_cases(dtype));
-  if (dtype == DType::kF32) append(cases, gradient_descent_cases());
-  if (dtype == DType::kF32) append(cases, stochastic_rounding_cases());
+  std::vector<KernelCase> cases;
+  for (const auto& family : kFamilies) append(cases, family(dtype));
   return cases;
 }
 

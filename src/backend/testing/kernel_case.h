@@ -1,5 +1,5 @@
 // KernelCase: an operator on one set of types, with inputs; and the list of all cases.
-// The cases of an operator family are in <family>_cases.cc.
+// The cases of a family of operators are in FAMILY_cases.cc (backend/operator_families.h).
 #pragma once
 
 #include <any>
@@ -46,17 +46,5 @@ std::span<const DType> storage_dtypes();
 std::vector<KernelCase> kernel_cases(DType dtype);
 // The cases of one operator, for all of these dtypes.
 std::vector<KernelCase> kernel_cases(const graph::OpDefinition& op);
-
-std::vector<KernelCase> elementwise_cases(DType dtype);
-std::vector<KernelCase> layer_norm_cases(DType dtype);
-std::vector<KernelCase> embedding_cases(DType dtype);
-std::vector<KernelCase> linear_cases(DType dtype);
-std::vector<KernelCase> grouped_cases(DType dtype);
-std::vector<KernelCase> packed_linear_cases(DType dtype);  // of the packed weight
-std::vector<KernelCase> attention_cases(DType dtype);
-std::vector<KernelCase> loss_cases(DType dtype);
-std::vector<KernelCase> optimizer_update_cases(DType dtype);  // of the first moment
-std::vector<KernelCase> gradient_descent_cases();
-std::vector<KernelCase> stochastic_rounding_cases();
 
 }  // namespace cloze::backend::testing

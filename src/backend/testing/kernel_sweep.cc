@@ -8,6 +8,12 @@ namespace {
 
 constexpr int64_t kThinStep = 97;
 
+constexpr std::vector<KernelCase> (*kFamilies[])(DType, const SweepExtents&) = {
+#define CLOZE_CASES(family) family##_sweep,
+    CLOZE_OPERATOR_FAMILIES(CLOZE_CASES)
+#undef CLOZE_CASES
+};
+
 void append(std::vector<KernelCase>& cases, std::vector<KernelCase> more) {
   for (KernelCase& one : more) cases.push_back(std::move(one));
 }
@@ -72,17 +78,8 @@ std::vector<KernelCase> parameter_sweep(const SweepExtents& extents, const AddCa
 
 std::vector<KernelCase> sweep_cases(DType dtype, SweepDensity density) {
   const SweepExtents extents(density);
-  std::vector<KernelCase> cases = elementwise_sweep(dtype, extents);
-  append(cases, layer_norm_sweep(dtype, extents));
-  append(cases, embedding_sweep(dtype, extents));
-  append(cases, linear_sweep(dtype, extents));
-  append(cases, grouped_sweep(dtype, extents));
-  append(cases, packed_linear_sweep(dtype, extents));
-  append(cases, attention_sweep(dtype, extents));
-  append(cases, loss_sweep(dtype, extents));
-  append(cases, optimizer_update_sweep(dtype, extents));
-  if (dtype == DType::kF32) append(cases, gradient_descent_sweep(extents));
-  if (dtype == DType::kF32) append(cases, stochastic_rounding_sweep(extents));
+  std::vector<KernelCase> cases;
+  for (const auto& family : kFamilies) append(cases, family(dtype, extents));
   return cases;
 }
 

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "backend/operator_families.h"
 #include "backend/testing/kernel_case.h"
 
 namespace cloze::backend::testing {
@@ -75,16 +76,11 @@ std::vector<KernelCase> parameter_sweep(const SweepExtents& extents, const AddCa
 // All of them, for activations of this dtype.
 std::vector<KernelCase> sweep_cases(DType dtype, SweepDensity density);
 
-std::vector<KernelCase> elementwise_sweep(DType dtype, const SweepExtents& extents);
-std::vector<KernelCase> layer_norm_sweep(DType dtype, const SweepExtents& extents);
-std::vector<KernelCase> embedding_sweep(DType dtype, const SweepExtents& extents);
-std::vector<KernelCase> linear_sweep(DType dtype, const SweepExtents& extents);
-std::vector<KernelCase> grouped_sweep(DType dtype, const SweepExtents& extents);
-std::vector<KernelCase> packed_linear_sweep(DType dtype, const SweepExtents& extents);
-std::vector<KernelCase> attention_sweep(DType dtype, const SweepExtents& extents);
-std::vector<KernelCase> loss_sweep(DType dtype, const SweepExtents& extents);
-std::vector<KernelCase> optimizer_update_sweep(DType dtype, const SweepExtents& extents);
-std::vector<KernelCase> gradient_descent_sweep(const SweepExtents& extents);
-std::vector<KernelCase> stochastic_rounding_sweep(const SweepExtents& extents);
+// The cases of each family: those of kernel_cases(), and the sweep.
+#define CLOZE_DECLARE_CASES(family)                    \
+  std::vector<KernelCase> family##_cases(DType dtype); \
+  std::vector<KernelCase> family##_sweep(DType dtype, const SweepExtents& extents);
+CLOZE_OPERATOR_FAMILIES(CLOZE_DECLARE_CASES)
+#undef CLOZE_DECLARE_CASES
 
 }  // namespace cloze::backend::testing

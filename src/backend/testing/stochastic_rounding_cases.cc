@@ -27,9 +27,13 @@ void add_cases(std::vector<KernelCase>& cases, const Shape& shape) {
 
 }  // namespace
 
-std::vector<KernelCase> stochastic_rounding_cases() { return parameter_cases(add_cases); }
+std::vector<KernelCase> stochastic_rounding_cases(DType dtype) {
+  if (dtype != DType::kF32) return {};
+  return parameter_cases(add_cases);
+}
 
-std::vector<KernelCase> stochastic_rounding_sweep(const SweepExtents& extents) {
+std::vector<KernelCase> stochastic_rounding_sweep(DType dtype, const SweepExtents& extents) {
+  if (dtype != DType::kF32) return {};
   return parameter_sweep(extents, add_cases);
 }
 
