@@ -56,7 +56,7 @@ class Ceiling {
     const auto x = graph.add_input("x", {dtype, {kRows, kInner}});
     const auto w = graph.add_input("w", {DType::kF32, {kOuter, kInner}});
     graph.mark_output(ops::linear(graph, {.x = x, .weight = w}), "y");
-    session_.emplace(std::move(graph), engine::CompileOptions{.num_threads = threads});
+    session_.emplace(std::move(graph), engine::CompileOptions{.target = {.threads = threads}});
     session_->clear(plan::Arena::kInputs);
     measure();
   }
@@ -144,7 +144,7 @@ class StepBench {
             .capacity = capacity_,
             .optimizer = {.name = arguments.optimizer, .weight_decay_rate = 0.01},
             .compute_dtype = dtype_,
-            .compile = {.num_threads = arguments.threads}};
+            .compile = {.target = {.threads = arguments.threads}}};
   }
 
   data::GeneratedOptions contents() const {

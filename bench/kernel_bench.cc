@@ -27,7 +27,6 @@
 #include "ops/optimizer_update.h"
 #include "ops/swish.h"
 #include "ops/tanh.h"
-#include "platform/available_threads.h"
 #include "platform/memory.h"
 
 namespace cloze {
@@ -92,7 +91,7 @@ KernelRequest request_of(const Case& bench_case) {
   for (const int output : bench_case.op->accumulable_outputs) {
     request.accumulates[static_cast<size_t>(output)] = true;
   }
-  request.num_threads = platform::available_threads();
+  request.target = backend::cpu::backend().target({});
   return request;
 }
 

@@ -83,7 +83,7 @@ KernelRequest request_of(const Case& one) {
       request.accumulates[static_cast<size_t>(output)] = true;
     }
   }
-  request.num_threads = num_threads();
+  request.target = backend::cpu::backend().target({.threads = num_threads()});
   return request;
 }
 

@@ -25,7 +25,7 @@ train::TrainingStepOptions step_options(const RunOptions& options) {
           .compute_dtype = options.dtype,
           .recompute = options.recompute,
           .seed = 11,
-          .compile = {.device = options.device, .num_threads = 2}};
+          .compile = {.device = options.device, .target = {.threads = 2}}};
 }
 
 Trained train(const RunOptions& options) {

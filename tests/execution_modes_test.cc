@@ -42,7 +42,7 @@ class Executions : public testing::TestWithParam<DType> {
             .recompute = execution.recompute,
             .eager = execution.eager,
             .seed = 11,
-            .compile = {.num_threads = 2,
+            .compile = {.target = {.threads = 2},
                         .optimizer_state_folder =
                             execution.states_in_file ? testing::TempDir() : std::string()}};
   }
@@ -125,7 +125,7 @@ class Visits : public testing::Test {
                  .capacity = {.tokens = 40, .sequences = 4, .predictions = 12},
                  .optimizer = {.name = "adamw"},
                  .seed = 3,
-                 .compile = {.num_threads = 2}},
+                 .compile = {.target = {.threads = 2}}},
         .dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
             .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 97, .size = 50}),
         .global_batch_size = 8,
@@ -239,7 +239,7 @@ TEST_F(Visits, ASignalLeavesTheStepsThatWereWhole) {
   const data::StepBatch one = batch_of(2), several = batch_of(8);
   ASSERT_EQ(one.micro_batches.size(), 1u);
   ASSERT_GT(several.micro_batches.size(), 1u);
-  run.step.compile.num_threads = 1;
+  run.step.compile.target.threads = 1;
   train::TrainingStep step(run.step);
   step.session().initialize_parameters(3);
   const auto exit_with_done = [&] {
@@ -288,7 +288,7 @@ TEST(Eager, NamesPhaseOperatorAndTensor) {
   train::TrainingStepOptions options{.model = small_model(),
                                      .capacity = kPacked,
                                      .optimizer = optimizer_options("adamw"),
-                                     .compile = {.num_threads = 1}};
+                                     .compile = {.target = {.threads = 1}}};
   const auto batch = data::pack(random_samples(1, kSamplesOfStep), kPacked);
   train::TrainingStep planned(options);
   EXPECT_TRUE(run_with_large_pooler(planned, batch).is_finite());

@@ -34,7 +34,7 @@ TEST_P(Borders, NoTokenReachesAnotherSequence) {
   graph::Graph graph;
   models::bert_for_inference(graph, as_groupbert(small_model()), {},
                              {kCapacity.tokens, kCapacity.sequences, kCapacity.predictions});
-  engine::Session session(std::move(graph), {.device = GetParam(), .num_threads = 2});
+  engine::Session session(std::move(graph), {.device = GetParam(), .target = {.threads = 2}});
   session.initialize_parameters(5);
   session.refresh();
   std::vector<data::Sample> samples;

@@ -223,7 +223,7 @@ class Injection : public testing::TestWithParam<DType> {
     train::TrainingOptions run = small_run(GetParam(), kSteps, folder_ / "run");
     run.step.model.num_hidden_layers = 3;
     run.step.capacity.tokens = 48;  // two full micro-batches: faults are in the session's kernels
-    run.step.compile.num_threads = 1;
+    run.step.compile.target.threads = 1;
     run.watch.on_non_finite = policy;
     run.steps_per_checkpoint = kCheckpoints;
     return run;

@@ -24,7 +24,7 @@ train::TrainingStepOptions tiny_step(DType dtype) {
           .capacity = {.tokens = 4096, .sequences = 32, .predictions = 640},
           .optimizer = {.name = "lamb"},
           .compute_dtype = dtype,
-          .compile = {.num_threads = 2}};
+          .compile = {.target = {.threads = 2}}};
 }
 
 std::vector<data::Sample> generated_samples(const train::TrainingStepOptions& options) {
@@ -59,7 +59,7 @@ train::TrainingStepOptions large_step(DType dtype) {
           .capacity = {.tokens = 4096, .sequences = 32, .predictions = 640},
           .optimizer = {.name = "lamb"},
           .compute_dtype = dtype,
-          .compile = {.num_threads = 2}};
+          .compile = {.target = {.threads = 2}}};
 }
 
 int64_t planned_activation_bytes(const train::TrainingStepOptions& options) {

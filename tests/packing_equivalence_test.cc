@@ -72,7 +72,7 @@ train::TrainingStepOptions step_options(const data::MicroBatchCapacity& capacity
           .optimizer = kOptimizer,
           .compute_dtype = dtype,
           .seed = 11,
-          .compile = {.num_threads = 2}};
+          .compile = {.target = {.threads = 2}}};
 }
 
 Outcome outcome_of(train::TrainingStep& step, std::span<const data::Sample> samples,
@@ -131,7 +131,8 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
 // and a sum near a tie may be rounded the other way: independent errors of one unit, which add like
 // the root of their number.
 double relative_tolerance(DType dtype) {
-  const auto sums = static_cast<double>(2 * (sums_of_layer() * small_model().num_hidden_layers + 8));
+  const auto sums =
+      static_cast<double>(2 * (sums_of_layer() * small_model().num_hidden_layers + 8));
   const double terms = static_cast<double>(kLayouts.at("whole").tokens);
   const double in_f32 = unit_roundoff(DType::kF32) * std::sqrt(terms) * sums;
   return dtype == DType::kF32 ? in_f32 : in_f32 + unit_roundoff(dtype) * std::sqrt(sums);

@@ -30,7 +30,7 @@ train::TrainingStepOptions options_of(DType dtype, const std::string& optimizer)
           .optimizer = optimizer_options(optimizer),
           .compute_dtype = dtype,
           .seed = 11,
-          .compile = {.num_threads = 2}};
+          .compile = {.target = {.threads = 2}}};
 }
 
 Trained train_with(const train::TrainingStepOptions& options,
@@ -100,7 +100,7 @@ class InferencePasses : public testing::Test {
   }
 
   static engine::Session session_of(graph::Graph graph) {
-    return engine::Session(std::move(graph), {.num_threads = 2});
+    return engine::Session(std::move(graph), {.target = {.threads = 2}});
   }
 
   static std::vector<float> logits_of(engine::Session& session) {

@@ -105,7 +105,7 @@ inline train::TrainingStepOptions rank_options(const models::BertConfig& model,
           .optimizer = optimizer_options("lamb"),
           .compute_dtype = dtype,
           .seed = 11,
-          .compile = {.num_threads = 1},
+          .compile = {.target = {.threads = 1}},
           .ranks = &ranks};
 }
 

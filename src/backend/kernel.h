@@ -22,6 +22,20 @@
 
 namespace cloze::backend {
 
+// What kernels are made for: a device, and how much of it a program may use, such as the threads of
+// a processor, or the architecture of a card and its multiprocessors. Only the backend that made it
+// looks inside.
+class Target {
+ public:
+  virtual ~Target() = default;
+  virtual std::string description() const = 0;  // "PROCESSOR, 2 threads, avx512": for reports
+};
+
+// What a user asks of a device. Backends leave aside what they have no use for.
+struct TargetOptions {
+  int threads = 0;  // of this machine; 0: one for each processor that this process may use
+};
+
 // What is asked for: the operator on these types.
 struct KernelRequest {
   const graph::OpDefinition* op = nullptr;
@@ -29,7 +43,7 @@ struct KernelRequest {
   std::vector<graph::TensorType> outputs;
   std::vector<bool> accumulates;  // per output: add to what is there
   std::any attributes;
-  int num_threads = 1;
+  std::shared_ptr<const Target> target = {};  // null: the least that the backend makes kernels for
 
   template <typename Attributes>
   const Attributes& attributes_as() const {
@@ -100,6 +114,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
+  // UserError for options that no device of this kind has.
+  virtual std::shared_ptr<const Target> target(const TargetOptions& options) const = 0;
   // How weights that never change are to be laid out (passes/pack_weights.h), f32 or bf16.
   virtual ops::PackWeightAttributes weight_layout(DType /*precision*/) const { return {}; }
   // Best first; empty when the operator is unknown here.

@@ -11,6 +11,9 @@ class RenamedBackend final : public Backend {
   RenamedBackend(std::string_view name, const Backend& renamed) : name_(name), renamed_(renamed) {}
 
   std::string_view name() const override { return name_; }
+  std::shared_ptr<const Target> target(const TargetOptions& options) const override {
+    return renamed_.target(options);
+  }
   std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
     return renamed_.kernels(op);
   }

@@ -123,7 +123,7 @@ void write(engine::Session& session, const std::string& name, const double* valu
 }
 
 Tensors weights_after(const optim::OptimizerOptions& options, const std::string& device) {
-  engine::Session session(update_graph(options), {.device = device, .num_threads = 1});
+  engine::Session session(update_graph(options), {.device = device, .target = {.threads = 1}});
   const Tensors start = tensors_of("start.");
   const Tensors gradients = tensors_of("gradient.");
   for (const auto& [name, values] : start) write(session, name, values.data(), values.size());

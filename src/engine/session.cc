@@ -1,7 +1,5 @@
 #include "engine/session.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "engine/devices.h"
 #include "engine/initialize.h"
@@ -12,19 +10,9 @@ namespace cloze::engine {
 
 using graph::VariableRole;
 
-int resolved_threads(int64_t num_threads) {
-  using platform::kMostThreads;
-  if (num_threads < 0 || num_threads > kMostThreads) {
-    throw_user_error("`threads` is {}; choose 1 to {}, or 0 for all processors", num_threads,
-                     kMostThreads);
-  }
-  if (num_threads > 0) return static_cast<int>(num_threads);
-  return std::min(platform::available_threads(), kMostThreads);
-}
-
 plan::Program compile(graph::Graph graph, const CompileOptions& options) {
   return plan::make_program(std::move(graph), device_named(options.device).backend(),
-                            resolved_threads(options.num_threads));
+                            options.target);
 }
 
 namespace {
@@ -51,7 +39,8 @@ Session::Session(plan::Program program, backend::Device& device)
 Session::Session(plan::Program program, backend::Device& device, runtime::SharedMemory shared)
     : executor_(std::move(program), device, std::move(shared)) {}
 
-void Session::initialize_parameters(uint64_t seed) {
+void Session::initialize_parameters(uint64_t seed, int threads) {
+  threads = platform::resolved_threads(threads);
   // Not from the heap, which may keep it when it is freed.
   const platform::MemoryBlock memory(
       static_cast<size_t>(graph().largest_bytes(VariableRole::kParameter)));
@@ -59,7 +48,7 @@ void Session::initialize_parameters(uint64_t seed) {
     const graph::ValueInfo& info = graph().info(parameter);
     const std::span<float> values(reinterpret_cast<float*>(memory.data()),
                                   static_cast<size_t>(info.type.shape.elements()));
-    initialize(values, info.init, info.name, seed, program().num_threads);
+    initialize(values, info.init, info.name, seed, threads);
     write<float>(info.name, values);
   }
   refresh();

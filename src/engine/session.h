@@ -24,12 +24,10 @@ namespace cloze::engine {
 
 struct CompileOptions {
   std::string device = "cpu";  // engine/devices.h
-  int num_threads = 0;         // 0: one for each processor this process may use
+  backend::TargetOptions target;
   // Where optimiser states are kept aside (backend/device.h); empty: in the device's memory.
   std::filesystem::path optimizer_state_folder;
 };
-
-int resolved_threads(int64_t num_threads);
 
 // Everything but the memory: what `cloze plan` and --compile-only look at.
 plan::Program compile(graph::Graph graph, const CompileOptions& options);
@@ -44,7 +42,8 @@ class Session {
   const plan::Program& program() const { return executor_.program(); }
   runtime::Executor& executor() { return executor_; }
 
-  void initialize_parameters(uint64_t seed);
+  // Drawn by so many threads of this machine; 0: one for each processor that this process may use.
+  void initialize_parameters(uint64_t seed, int threads = 0);
   // Remakes what was made from parameters, such as packed weights. Needed after parameters were
   // written.
   void refresh();

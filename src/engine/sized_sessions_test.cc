@@ -13,7 +13,7 @@ namespace {
 using Size = SizedSessions::Size;
 
 constexpr Size kFull{.tokens = 43, .sequences = 5, .predictions = 9};
-const CompileOptions kCompile{.num_threads = 1};
+const CompileOptions kCompile{.target = {.threads = 1}};
 
 // Tokens in tens.
 Size rounded_up(const Size& need) {

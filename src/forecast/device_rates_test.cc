@@ -52,7 +52,7 @@ TEST(DeviceRates, WhatWasNotMeasuredTakesTheLongerOfProductsAndBytes) {
   const auto w = graph.add_input("w", {DType::kF32, {8, 16}});
   const auto y = ops::linear(graph, {.x = x, .weight = w});
   graph.mark_output(graph.add_one(ops::kAdd, {y, y}), "z");
-  const plan::Program program = engine::compile(std::move(graph), {.num_threads = 1});
+  const plan::Program program = engine::compile(std::move(graph), {.target = {.threads = 1}});
   const plan::ProgramUse use = plan::use_of(program);
   ASSERT_EQ(use.launches.size(), 2u);
   DeviceRates rates = made();

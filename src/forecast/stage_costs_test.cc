@@ -22,7 +22,7 @@ plan::Program program_of(bool recompute) {
   step.model.max_position_embeddings = 32;
   step.capacity = {.tokens = kTokens, .sequences = 4, .predictions = 8};
   step.recompute = recompute;
-  step.compile = {.device = "null", .num_threads = 1};
+  step.compile = {.device = "null", .target = {.threads = 1}};
   return engine::compile(train::training_graph(step).graph, step.compile);
 }
 

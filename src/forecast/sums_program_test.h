@@ -19,7 +19,7 @@ inline plan::Program sums_program() {
   }
   const auto update = graph.phase_scope(graph::kUpdate);
   graph.mark_output(graph.add_one(ops::kAdd, {x, x}), "s");
-  return engine::compile(std::move(graph), {.num_threads = 1});
+  return engine::compile(std::move(graph), {.target = {.threads = 1}});
 }
 
 inline constexpr double kProductFlops = 2.0 * 4 * 16 * 8;

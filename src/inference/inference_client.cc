@@ -9,6 +9,7 @@
 #include "engine/devices.h"
 #include "feed/micro_batch_inputs.h"
 #include "inference/inference_memory.h"
+#include "platform/available_threads.h"
 
 namespace cloze::inference {
 namespace {
@@ -62,7 +63,7 @@ engine::SizedSessions sessions_of(const std::shared_ptr<const PackedModel>& mode
                                   int num_threads) {
   const models::BatchShape largest = largest_batch(model->config(), model->head());
   const engine::CompileOptions compile{.device = model->options().device,
-                                       .num_threads = num_threads};
+                                       .target = {.threads = num_threads}};
   backend::Device& device = engine::device_named(compile.device);
   runtime::SharedMemory memory{.stream = device.make_stream(),
                                .arenas = {{plan::Arena::kParameters, model->weights()}}};
@@ -104,7 +105,7 @@ int64_t slots_for(int64_t tokens) {
 
 InferenceClient::InferenceClient(std::shared_ptr<const PackedModel> model, int num_threads)
     : model_(std::move(model)),
-      num_threads_(engine::resolved_threads(num_threads)),
+      num_threads_(platform::resolved_threads(num_threads)),
       sessions_(sessions_of(model_, num_threads_)) {}
 
 InferenceClient::InferenceClient(std::shared_ptr<const PackedModel> model, models::HeadKind head,

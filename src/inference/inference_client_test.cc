@@ -45,7 +45,7 @@ Logits plain_span_logits(const SmallModelFolder& folder, const std::vector<data:
   graph::Graph graph;
   models::bert_for_inference(graph, SmallModelFolder::config(), folder.head(),
                              {capacity.tokens, capacity.sequences});
-  engine::Session session(std::move(graph), {.num_threads = 1});
+  engine::Session session(std::move(graph), {.target = {.threads = 1}});
   feed::load_parameters(session, folder.path());
   Logits logits(samples.size());
   for (const data::MicroBatch& batch : data::pack(samples, capacity).micro_batches) {
@@ -118,7 +118,7 @@ TEST_F(InferenceClientTest, ALittleTooManyTokensAreSharedOutEvenly) {
 TEST_F(InferenceClientTest, TakesTheWeightsOfASessionThatTrains) {
   engine::Session session(
       inference_graph(SmallModelFolder::config(), folder_.head(), {16, 1, 1}, weight_packing({})),
-      {.num_threads = 1});
+      {.target = {.threads = 1}});
   feed::load_parameters(session, folder_.path());
   InferenceClient from_session(std::make_shared<const PackedModel>(PackedModel::pack(
                                    open_pretrained_model(folder_.path()), session, {})),

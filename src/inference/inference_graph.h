@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "backend/kernel.h"
 #include "base/dtype.h"
 #include "graph/graph.h"
 #include "models/bert_heads.h"
@@ -17,7 +18,7 @@ struct PackOptions {
   // (backend/kernel.h) bf16 is what activations are in, too; elsewhere everything is computed in
   // f32.
   DType precision = DType::kF32;
-  int num_threads = 0;  // that pack; 0: one per available processor
+  backend::TargetOptions target = {};  // of what packs them
 };
 
 // The layout in which the kernels of the device want the weights.

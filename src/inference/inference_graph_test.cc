@@ -36,7 +36,7 @@ class InferenceGraphTest : public testing::TestWithParam<models::HeadTraits> {
  protected:
   // Everything the graph gives.
   std::vector<float> outputs(graph::Graph graph) const {
-    engine::Session session(std::move(graph), {.num_threads = 1});
+    engine::Session session(std::move(graph), {.target = {.threads = 1}});
     feed::load_parameters(session, folder_.path());
     feed::write_micro_batch(session, some_micro_batch());
     session.run(graph::kMicroStep);

@@ -59,7 +59,8 @@ bool is_in_pairs(const ops::PackWeightAttributes& packing) {
 }
 
 plan::Program program_of(graph::Graph graph, const PackOptions& options) {
-  return plan::make_program(std::move(graph), engine::device_named(options.device).backend(), 1);
+  return plan::make_program(std::move(graph), engine::device_named(options.device).backend(),
+                            {.threads = 1});
 }
 
 graph::Graph trained_graph(const PretrainedModel& model, const PackOptions& options) {
@@ -275,7 +276,7 @@ PackedModel PackedModel::packed(PretrainedModel model, const graph::Graph& train
                                 const ReadParameter& read, const PackOptions& options) {
   PackedModel made(std::move(model), options);
   made.weights_ = make_weights(trained, program_of(made.graph(kSomeShape), options), read,
-                               engine::device_named(options.device), options.num_threads);
+                               engine::device_named(options.device), options.target);
   return made;
 }
 

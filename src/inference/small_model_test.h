@@ -56,7 +56,7 @@ class SmallModelFolder {
   }
   void write_weights(const models::BertConfig& model) const {
     engine::Session session(inference_graph(model, head_, {16, 1, 1}, weight_packing({})),
-                            {.num_threads = 1});
+                            {.target = {.threads = 1}});
     session.initialize_parameters(7);
     std::vector<formats::TensorView> tensors;
     std::list<std::vector<float>> values;  // of the views

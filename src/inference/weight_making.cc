@@ -4,7 +4,6 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "engine/session.h"
 #include "plan/kernel_choice.h"
 #include "platform/memory.h"
 
@@ -32,12 +31,12 @@ std::unordered_map<int32_t, const Node*> packing_nodes(const Graph& model) {
 class WeightMaker {
  public:
   WeightMaker(const Graph& model, const plan::Program& program, const ReadParameter& read,
-              backend::Device& device, int num_threads)
+              backend::Device& device, const backend::TargetOptions& options)
       : model_(model),
         program_(program),
         read_(read),
         device_(device),
-        num_threads_(engine::resolved_threads(num_threads)),
+        target_(device.backend().target(options)),
         stream_(device.make_stream()),
         packing_nodes_(packing_nodes(model)),
         values_(static_cast<size_t>(model.largest_bytes(VariableRole::kParameter))),
@@ -80,7 +79,7 @@ class WeightMaker {
 
   void pack(const Node& node, DeviceAddress packed) {
     const auto kernel =
-        plan::choose_kernel(device_.backend(), plan::request_of(model_, node, num_threads_)).kernel;
+        plan::choose_kernel(device_.backend(), plan::request_of(model_, node, target_)).kernel;
     const auto workspace = device_.allocate(kernel->workspace_bytes());
     const backend::BoundLaunch launch{.kernel = kernel.get(),
                                       .inputs = {parameter_->start()},
@@ -94,7 +93,7 @@ class WeightMaker {
   const plan::Program& program_;
   const ReadParameter& read_;
   backend::Device& device_;
-  const int num_threads_;
+  const std::shared_ptr<const backend::Target> target_;
   std::unique_ptr<backend::Stream> stream_;
   std::unordered_map<int32_t, const Node*> packing_nodes_;
   platform::MemoryBlock values_;  // of one parameter; the allocator would keep a vector's memory
@@ -106,8 +105,8 @@ class WeightMaker {
 
 std::shared_ptr<const DeviceMemory> make_weights(const Graph& model, const plan::Program& program,
                                                  const ReadParameter& read, backend::Device& device,
-                                                 int num_threads) {
-  return WeightMaker(model, program, read, device, num_threads).make();
+                                                 const backend::TargetOptions& options) {
+  return WeightMaker(model, program, read, device, options).make();
 }
 
 }  // namespace cloze::inference

@@ -22,6 +22,7 @@ using ReadParameter =
 std::shared_ptr<const backend::DeviceMemory> make_weights(const graph::Graph& model,
                                                           const plan::Program& program,
                                                           const ReadParameter& read,
-                                                          backend::Device& device, int num_threads);
+                                                          backend::Device& device,
+                                                          const backend::TargetOptions& options);
 
 }  // namespace cloze::inference

@@ -2,18 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/error.h"
 
 namespace cloze::plan {
 
 backend::KernelRequest request_of(const graph::Graph& graph, const graph::Node& node,
-                                  int num_threads) {
+                                  std::shared_ptr<const backend::Target> target) {
   return {.op = node.op,
           .inputs = graph.types(node.inputs),
           .outputs = graph.types(node.outputs),
           .accumulates = node.accumulates,
           .attributes = node.attributes,
-          .num_threads = num_threads};
+          .target = std::move(target)};
 }
 
 KernelChoice choose_kernel(const backend::Backend& backend, const backend::KernelRequest& request) {

@@ -11,7 +11,7 @@
 namespace cloze::plan {
 
 backend::KernelRequest request_of(const graph::Graph& graph, const graph::Node& node,
-                                  int num_threads);
+                                  std::shared_ptr<const backend::Target> target);
 
 struct KernelChoice {
   std::unique_ptr<backend::Kernel> kernel;

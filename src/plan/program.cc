@@ -41,8 +41,9 @@ Arena arena_of(const ValueInfo& info) {
 
 class Planner {
  public:
-  Planner(Graph graph, const backend::Backend& backend, int num_threads) : backend_(backend) {
-    program_.num_threads = num_threads;
+  Planner(Graph graph, const backend::Backend& backend, const backend::TargetOptions& options)
+      : backend_(backend) {
+    program_.target = backend.target(options);
     program_.graph = std::move(graph);
     program_.graph.verify();
     program_.locations.resize(program_.graph.num_values());
@@ -90,7 +91,7 @@ class Planner {
   }
 
   void add_launch(const Node& node) {
-    const backend::KernelRequest request = request_of(program_.graph, node, program_.num_threads);
+    const backend::KernelRequest request = request_of(program_.graph, node, program_.target);
     KernelChoice choice = choose_kernel(backend_, request);
     Launch launch{.name = node.name(),
                   .kernel_name = std::move(choice.name),
@@ -126,8 +127,9 @@ int64_t Program::total_bytes() const {
   return std::accumulate(arena_bytes.begin(), arena_bytes.end(), kernel_bytes);
 }
 
-Program make_program(Graph graph, const backend::Backend& backend, int num_threads) {
-  return Planner(std::move(graph), backend, num_threads).plan();
+Program make_program(Graph graph, const backend::Backend& backend,
+                     const backend::TargetOptions& options) {
+  return Planner(std::move(graph), backend, options).plan();
 }
 
 }  // namespace cloze::plan

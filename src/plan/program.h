@@ -48,15 +48,17 @@ struct Program {
   graph::Graph graph;
   std::vector<std::vector<Launch>> phases;  // as graph.phases()
   std::array<int64_t, kNumArenas> arena_bytes{};
-  int64_t kernel_bytes = 0;         // that kernels keep beside the arenas
-  std::vector<Location> locations;  // by value
-  int num_threads = 1;              // that its kernels share the work out to
+  int64_t kernel_bytes = 0;                       // that kernels keep beside the arenas
+  std::vector<Location> locations;                // by value
+  std::shared_ptr<const backend::Target> target;  // that its kernels are made for
 
   int64_t bytes_of(Arena arena) const { return arena_bytes[static_cast<size_t>(arena)]; }
   int64_t total_bytes() const;  // of all arenas and kernels
 };
 
-// Chooses kernels and addresses. InternalError when the backend has no kernel for a node.
-Program make_program(graph::Graph graph, const backend::Backend& backend, int num_threads);
+// Chooses kernels and addresses. UserError for options that the backend has no target for,
+// InternalError when it has no kernel for a node.
+Program make_program(graph::Graph graph, const backend::Backend& backend,
+                     const backend::TargetOptions& options);
 
 }  // namespace cloze::plan

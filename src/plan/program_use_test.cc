@@ -40,7 +40,7 @@ TEST(Lifetimes, EndWithTheLastReader) {
 }
 
 TEST(ProgramUse, SumsWhatIsAliveByLayer) {
-  const Program program = engine::compile(three_sums(), {.num_threads = 1});
+  const Program program = engine::compile(three_sums(), {.target = {.threads = 1}});
   const ProgramUse use = use_of(program);
   ASSERT_EQ(use.launches.size(), 3u);
   EXPECT_EQ(use.launches[0].activation_bytes, (std::vector<int64_t>{kRow, 0}));
@@ -54,7 +54,7 @@ TEST(ProgramUse, SumsWhatIsAliveByLayer) {
 }
 
 TEST(ProgramUse, CountsWhatLaunchesReadAndWrite) {
-  const Program program = engine::compile(three_sums(), {.num_threads = 1});
+  const Program program = engine::compile(three_sums(), {.target = {.threads = 1}});
   for (const LaunchUse& launch : use_of(program).launches) {
     EXPECT_EQ(launch.bytes_read, 2 * kRow);
     EXPECT_EQ(launch.bytes_written, kRow);
@@ -68,7 +68,7 @@ TEST(ProgramUse, WhatIsAddedToIsReadAndWritten) {
   const Value sum = graph.add_variable(
       {.name = "sum", .type = graph::kScalar, .role = graph::VariableRole::kMetric});
   graph.add_into(ops::kAccumulate, {x}, {}, {{sum, true}});
-  const Program program = engine::compile(std::move(graph), {.num_threads = 1});
+  const Program program = engine::compile(std::move(graph), {.target = {.threads = 1}});
   const LaunchUse launch = use_of(program).launches.at(0);
   EXPECT_EQ(launch.bytes_read, 8);
   EXPECT_EQ(launch.bytes_written, 4);
@@ -98,7 +98,7 @@ TEST(ProgramUse, OfATableOnlyRowsAreRead) {
         ids[0], ids[1], ids[2], table("word", 1000), table("token_type", 2), table("position", 8),
         ids[3]};
     graph.mark_output(graph.add_one(ops::kEmbedding, inputs, ops::EmbeddingAttributes{dtype}), "y");
-    const Program program = engine::compile(std::move(graph), {.num_threads = 1});
+    const Program program = engine::compile(std::move(graph), {.target = {.threads = 1}});
     const LaunchUse launch = use_of(program).launches.at(0);
     EXPECT_EQ(launch.bytes_written, 2 * 16 * bytes_of(dtype));
     EXPECT_EQ(launch.bytes_read, 3 * 2 * kRow + kIdBytes);
@@ -120,7 +120,7 @@ TEST(ProgramUse, ToATableOnlyRowsAreAdded) {
     }
     graph.add_into(ops::kEmbeddingGradient, inputs, ops::EmbeddingGradientAttributes{1000, 2, 8},
                    targets);
-    const Program program = engine::compile(std::move(graph), {.num_threads = 1});
+    const Program program = engine::compile(std::move(graph), {.target = {.threads = 1}});
     const LaunchUse launch = use_of(program).launches.at(0);
     EXPECT_EQ(launch.bytes_written, 3 * 2 * kRow);
     EXPECT_EQ(launch.bytes_read, 2 * 16 * bytes_of(dtype) + kIdBytes + launch.bytes_written);

@@ -9,6 +9,8 @@
 #include <thread>
 #include <tuple>
 
+#include "base/error.h"
+
 namespace cloze::platform {
 namespace {
 
@@ -116,6 +118,14 @@ int available_threads() {
   const int bound = bound_processors();
   const Quota quota = processor_quota();
   return std::max(1, quota && *quota < bound ? static_cast<int>(*quota) : bound);
+}
+
+int resolved_threads(int64_t threads) {
+  if (threads < 0 || threads > kMostThreads) {
+    throw_user_error("`threads` is {}; choose 1 to {}, or 0 for all processors", threads,
+                     kMostThreads);
+  }
+  return threads > 0 ? static_cast<int>(threads) : std::min(available_threads(), kMostThreads);
 }
 
 std::vector<int> laid_out(std::vector<int> processors, const fs::path& root) {

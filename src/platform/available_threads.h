@@ -3,6 +3,7 @@
 // cpu.cfs_quota_us of version 1).
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <vector>
@@ -14,6 +15,10 @@ int available_threads();
 
 // The most threads that an option may ask for: the stacks of far more no longer fit.
 inline constexpr int kMostThreads = 1024;
+
+// The threads of an option `threads`: as many as it says, or for 0 available_threads(). UserError
+// for a number that cannot be.
+int resolved_threads(int64_t threads);
 
 // The time that is left, in processors: the smallest quota of the control groups of
 // /proc/self/cgroup and those above them. None where no group has one. Files that are absent or not

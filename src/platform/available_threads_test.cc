@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/error.h"
 #include "platform/child.h"
 
 namespace cloze::platform {
@@ -82,6 +83,17 @@ TEST(AvailableThreads, AreNoMoreThanTheProcessorsTheProcessIsBoundTo) {
       10);
   ASSERT_TRUE(threads);
   EXPECT_EQ(*threads, "1");
+}
+
+TEST(ResolvedThreads, NoneChosenIsOneForEachProcessorThatTheProcessMayUse) {
+  EXPECT_EQ(resolved_threads(0), available_threads());
+}
+
+TEST(ResolvedThreads, AChosenNumberIsTaken) { EXPECT_EQ(resolved_threads(3), 3); }
+
+TEST(ResolvedThreads, ImpossibleNumbersAreRefused) {
+  EXPECT_THROW(resolved_threads(-1), UserError);
+  EXPECT_THROW(resolved_threads(1025), UserError);
 }
 
 }  // namespace

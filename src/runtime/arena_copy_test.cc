@@ -18,7 +18,7 @@ engine::Session sum_session(const std::string& device) {
         {.name = name, .type = graph::kScalar, .role = graph::VariableRole::kMetric});
   }
   graph.add_into(ops::kAccumulate, {a}, {}, {{*graph.find("total"), true}});
-  return {std::move(graph), {.device = device, .num_threads = 1}};
+  return {std::move(graph), {.device = device, .target = {.threads = 1}}};
 }
 
 class Copies : public testing::TestWithParam<std::string> {};

@@ -23,7 +23,7 @@ graph::Graph sum_of_inputs() {
 }
 
 TEST(Executor, AnInputThatNobodyWroteIsAnError) {
-  engine::Session session(sum_of_inputs(), {.num_threads = 1});
+  engine::Session session(sum_of_inputs(), {.target = {.threads = 1}});
   const std::vector<float> ones(4, 1.0f);
   session.write<float>("a", ones);
   EXPECT_THROW(session.run(graph::kMicroStep), InternalError);
@@ -35,7 +35,7 @@ TEST(Executor, AnInputThatNobodyWroteIsAnError) {
 TEST(Executor, AnOptionalInputIsZeros) {
   graph::Graph graph = sum_of_inputs();
   graph.info(*graph.find("b")).is_optional = true;
-  engine::Session session(std::move(graph), {.num_threads = 1});
+  engine::Session session(std::move(graph), {.target = {.threads = 1}});
   const std::vector<float> ones(4, 1.0f);
   session.write<float>("a", ones);
   session.run(graph::kMicroStep);
@@ -43,14 +43,14 @@ TEST(Executor, AnOptionalInputIsZeros) {
 }
 
 TEST(Executor, ClearedInputsAreWritten) {
-  engine::Session session(sum_of_inputs(), {.num_threads = 1});
+  engine::Session session(sum_of_inputs(), {.target = {.threads = 1}});
   session.clear(plan::Arena::kInputs);
   session.run(graph::kMicroStep);
   EXPECT_EQ(session.read<float>("sum"), std::vector<float>(4, 0.0f));
 }
 
 TEST(Executor, SizesAndPhasesAreChecked) {
-  engine::Session session(sum_of_inputs(), {.num_threads = 1});
+  engine::Session session(sum_of_inputs(), {.target = {.threads = 1}});
   const std::vector<float> three(3);
   EXPECT_THROW(session.write<float>("a", three), InternalError);
   EXPECT_THROW(session.read_scalar<float>("a"), InternalError);
@@ -60,7 +60,7 @@ TEST(Executor, SizesAndPhasesAreChecked) {
 }
 
 TEST(Executor, ProfilesTheLaunchesOfEachRun) {
-  engine::Session session(sum_of_inputs(), {.num_threads = 1});
+  engine::Session session(sum_of_inputs(), {.target = {.threads = 1}});
   session.clear(plan::Arena::kInputs);
   Executor& executor = session.executor();
   session.run(graph::kMicroStep);
@@ -91,7 +91,7 @@ graph::Graph running_sum() {
   return graph;
 }
 
-plan::Program sum_program() { return engine::compile(running_sum(), {.num_threads = 1}); }
+plan::Program sum_program() { return engine::compile(running_sum(), {.target = {.threads = 1}}); }
 
 std::shared_ptr<backend::DeviceMemory> metrics_of_a_sum(backend::Device& device) {
   return device.allocate(static_cast<size_t>(sum_program().bytes_of(plan::Arena::kMetrics)));

@@ -46,7 +46,7 @@ TEST(NonFinite, OfHalvesAndIntegers) {
 // a + a, then that + b: the host writes finite numbers whose sums overflow.
 class Sums : public testing::Test {
  protected:
-  Sums() : session_(make_graph(), {.device = "cpu", .num_threads = 1}) {}
+  Sums() : session_(make_graph(), {.device = "cpu", .target = {.threads = 1}}) {}
 
   static graph::Graph make_graph() {
     graph::Graph graph;
@@ -97,7 +97,7 @@ TEST(NonFinite, IsFoundInTheLastPart) {
   constexpr int64_t kCount = (3 << 18) + 5;
   graph::Graph graph;
   const auto weight = graph.add_parameter("weight", {kCount}, graph::Init::zeros());
-  engine::Session session(std::move(graph), {.num_threads = 1});
+  engine::Session session(std::move(graph), {.target = {.threads = 1}});
   EXPECT_FALSE(session.executor().find_non_finite(weight));
   std::vector<float> values(kCount, 1.0f);
   values.back() = kInfinity;

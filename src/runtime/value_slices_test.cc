@@ -20,7 +20,7 @@ engine::Session session_with(int64_t count, const std::string& device) {
   const auto x =
       graph.add_variable({.name = "x", .type = type, .role = graph::VariableRole::kParameter});
   graph.mark_output(graph.add_one(ops::kAdd, {x, x}), "twice");
-  return {std::move(graph), {.device = device, .num_threads = 1}};
+  return {std::move(graph), {.device = device, .target = {.threads = 1}}};
 }
 
 std::vector<float> ascending(int64_t count) {

@@ -52,7 +52,8 @@ void start_fresh(Run& run, const CheckpointStore& store) {
                .seed = run.options.step.seed,
                .evaluated_on = run.options.evaluated_on,
                .identity = run_identity(run.options)};
-  run.step.session().initialize_parameters(run.options.step.seed);
+  run.step.session().initialize_parameters(run.options.step.seed,
+                                           run.options.step.compile.target.threads);
   if (!run.options.init_checkpoint.empty()) load_initial_values(run);
 }
 

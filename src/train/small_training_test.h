@@ -21,7 +21,7 @@ inline TrainingOptions small_training(const std::filesystem::path& save_path,
                    .capacity = {.tokens = 96, .sequences = 8, .predictions = 24},
                    .optimizer = {.name = "adamw"},
                    .seed = 3,
-                   .compile = {.num_threads = 1},
+                   .compile = {.target = {.threads = 1}},
                    .ranks = &ranks},
           .dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
               .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 22, .size = 50}),

@@ -102,7 +102,7 @@ AttentionSizes::AttentionSizes(const KernelRequest& request, size_t q, size_t se
       N(request.attributes_as<ops::AttentionAttributes>().num_heads),
       D(H / N),
       dtype(request.inputs[q].dtype),
-      num_threads(request.num_threads) {}
+      num_threads(host::threads_of(request)) {}
 
 HeadKernel::HeadKernel(const KernelRequest& request, size_t q, size_t sequence_starts,
                        size_t (*scratch_bytes)(const AttentionSizes&))

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/cpu/own_kernels_test.h"
+#include "backend/host/host_target.h"
 #include "backend/testing/kernel_case.h"
 #include "backend/testing/run_kernel.h"
 #include "base/error.h"
@@ -54,7 +55,7 @@ TEST(Attention, TakesWorkspaceForTheLongestSequenceOnly) {
   for_each_kernel([](const graph::OpDefinition& op, const KernelEntry& entry, DType dtype) {
     const auto bytes_for = [&](int64_t slots, int threads) {
       KernelRequest request = request_of(attention_case(op, {.all = slots}, dtype));
-      request.num_threads = threads;
+      request.target = std::make_shared<host::HostTarget>(TargetOptions{threads});
       return entry.create(request)->workspace_bytes();
     };
     EXPECT_EQ(bytes_for(100 * kLongest, 1), bytes_for(kLongest, 1));

@@ -5,10 +5,12 @@
 #include <deque>
 #include <unordered_map>
 
+#include "backend/cpu/instruction_set.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/native/matmul.h"
 #include "backend/cpu/packed_linear.h"
 #include "backend/host/host_device.h"
+#include "backend/host/host_target.h"
 #include "backend/reference/backend.h"
 
 namespace cloze::backend::cpu {
@@ -31,6 +33,15 @@ constexpr KernelTable (*kTables[])() = {
 #undef CLOZE_KERNELS
 };
 
+// The threads, and the instructions that kernels compute with.
+class CpuTarget final : public host::HostTarget {
+ public:
+  using HostTarget::HostTarget;
+  std::string description() const override {
+    return fmt::format("{}, {}", HostTarget::description(), name_of(instruction_set()));
+  }
+};
+
 class CpuBackend final : public Backend {
  public:
   CpuBackend() {
@@ -47,6 +58,9 @@ class CpuBackend final : public Backend {
   }
 
   std::string_view name() const override { return "cpu"; }
+  std::shared_ptr<const Target> target(const TargetOptions& options) const override {
+    return std::make_shared<CpuTarget>(options);
+  }
   // bf16 weights are laid out in pairs where the processor multiplies bf16 itself: that is faster
   // there.
   ops::PackWeightAttributes weight_layout(DType precision) const override {

@@ -89,7 +89,7 @@ class GradientKernel final : public Kernel, ops::EmbeddingGradient {
     }
     const Work channels{.items = request_.inputs[kDy].shape[1],
                         .granularity = 16,
-                        .num_threads = request_.num_threads};
+                        .num_threads = host::threads_of(request_)};
     for_each_part(channels, [&](const Part& range) {
       HWY_DYNAMIC_DISPATCH(EmbeddingGradientChannels)(request_, arguments, range);
     });

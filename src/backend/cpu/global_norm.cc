@@ -39,7 +39,8 @@ HWY_EXPORT(SumOfSquares);
 
 class GlobalNormKernel final : public Kernel, ops::GlobalNorm {
  public:
-  explicit GlobalNormKernel(const KernelRequest& request) : num_threads_(request.num_threads) {
+  explicit GlobalNormKernel(const KernelRequest& request)
+      : num_threads_(host::threads_of(request)) {
     for (size_t input = 0; input < request.inputs.size(); ++input) {
       const int64_t elements = request.inputs[input].shape.elements();
       for (int64_t begin = 0; begin < elements; begin += kNormBlockElements) {

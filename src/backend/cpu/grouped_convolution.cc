@@ -271,8 +271,9 @@ class GroupedConvolution final : public Kernel, ops::GroupedConvolution {
     const auto* starts = arguments.input<int32_t>(kSequenceStarts);
     const int64_t sequences = request_.inputs[kSequenceStarts].shape[0] - 1;
     constexpr int64_t kLeastSlots = 16;
-    const Work work{
-        .items = sizes_.slots, .granularity = kLeastSlots, .num_threads = request_.num_threads};
+    const Work work{.items = sizes_.slots,
+                    .granularity = kLeastSlots,
+                    .num_threads = host::threads_of(request_)};
     for_each_part(work, [&](const Part& part) {
       const ConvolutionBuffers buffers(sizes_, memory.of_thread(part.thread));
       for_each_piece(starts, sequences, part, [&](const SequencePiece& piece) {
@@ -284,11 +285,11 @@ class GroupedConvolution final : public Kernel, ops::GroupedConvolution {
 
  private:
   ConvolutionWorkspace workspace(void* memory) const {
-    return {sizes_, sizes_.groups() * sizes_.packed_floats(), request_.num_threads, memory};
+    return {sizes_, sizes_.groups() * sizes_.packed_floats(), host::threads_of(request_), memory};
   }
 
   void pack(const KernelArguments& arguments, const ConvolutionWorkspace& memory) const {
-    for_each_item(sizes_.groups(), request_.num_threads, [&](int64_t group, int thread) {
+    for_each_item(sizes_.groups(), host::threads_of(request_), [&](int64_t group, int thread) {
       const int64_t weights = sizes_.window() * sizes_.group_size;
       HWY_DYNAMIC_DISPATCH(pack_convolution)
       (sizes_, {.weight = arguments.input<float>(kWeight) + group * weights,
@@ -329,7 +330,7 @@ class GroupedConvolutionWeightGradient final : public Kernel,
                                  .dbias = memory.shared + weights()};
     const auto* starts = arguments.input<int32_t>(kSequenceStarts);
     const int64_t sequences = request_.inputs[kSequenceStarts].shape[0] - 1;
-    const Work work{.items = sizes_.groups(), .num_threads = request_.num_threads};
+    const Work work{.items = sizes_.groups(), .num_threads = host::threads_of(request_)};
     for_each_part(work, [&](const Part& groups) {
       const ConvolutionBuffers buffers(sizes_, memory.of_thread(groups.thread));
       const int64_t C = sizes_.group_size;
@@ -348,7 +349,7 @@ class GroupedConvolutionWeightGradient final : public Kernel,
  private:
   int64_t weights() const { return sizes_.channels * sizes_.window(); }
   ConvolutionWorkspace workspace(void* memory) const {
-    return {sizes_, weights() + sizes_.channels, request_.num_threads, memory};
+    return {sizes_, weights() + sizes_.channels, host::threads_of(request_), memory};
   }
 
   // The sums in the layout of the weight.

@@ -320,11 +320,11 @@ class GradientKernel final : public Kernel {
         channels_(request.inputs[ops::LayerNormGradient::kDy].shape[1]),
         has_dropout_(request.op == &ops::kDropoutAddLayerNormGradient),
         sums_(request.inputs[ops::LayerNormGradient::kDy].shape[0], 2 * channels_,
-              request.num_threads) {}
+              host::threads_of(request)) {}
 
   size_t workspace_bytes() const override {
     const size_t scratch =
-        has_dropout_ ? multiplier_bytes() * std::max(request_.num_threads, 1) : 0;
+        has_dropout_ ? multiplier_bytes() * std::max(host::threads_of(request_), 1) : 0;
     return sums_.workspace_bytes() + scratch;
   }
 

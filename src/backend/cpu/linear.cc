@@ -154,7 +154,7 @@ class Linear final : public Kernel, ops::Linear {
     shape.a_dtype = shape.b_dtype = a.dtype;
     // The weight is f32 and counts as rounded.
     shape.rounds_b = a.dtype != DType::kF32;
-    shape.num_threads = request_.num_threads;
+    shape.num_threads = host::threads_of(request_);
     return shape;
   }
 
@@ -201,7 +201,7 @@ class LinearWeightGradient final : public Kernel, ops::LinearWeightGradient {
     ProductShape shape{groups.outputs, groups.inputs, request.inputs[kDy].shape[0]};
     shape.a_is_transposed = true;
     shape.a_dtype = shape.b_dtype = request.inputs[kDy].dtype;
-    shape.num_threads = request.num_threads;
+    shape.num_threads = host::threads_of(request);
     return shape;
   }
 

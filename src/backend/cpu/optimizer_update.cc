@@ -252,7 +252,7 @@ class LambPasses {
   explicit LambPasses(const KernelRequest& request)
       : work_{.items = request.inputs[ops::OptimizerUpdate::kParameter].shape.elements(),
               .granularity = kLambBlockElements,
-              .num_threads = request.num_threads} {}
+              .num_threads = host::threads_of(request)} {}
 
   size_t workspace_bytes() const { return static_cast<size_t>(num_blocks()) * 2 * sizeof(double); }
 

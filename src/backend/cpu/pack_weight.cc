@@ -74,7 +74,8 @@ class PackWeight final : public Kernel, ops::PackWeight {
         K_(request.inputs[kWeight].shape[1]),
         columns_(request.outputs[kPacked].shape[2]),
         dtype_(request.outputs[kPacked].dtype),
-        work_{.items = request.outputs[kPacked].shape[0], .num_threads = request.num_threads} {}
+        work_{.items = request.outputs[kPacked].shape[0],
+              .num_threads = host::threads_of(request)} {}
 
   size_t workspace_bytes() const override {
     return static_cast<size_t>(columns_ * K_) * sizeof(float) * num_workers(work_);

@@ -29,27 +29,28 @@ class PackedLinear final : public Kernel, ops::PackedLinear {
     tile_ = register_tile();
     depth_block_ = divide_up(K_, divide_up(K_, PackedLinearPlan::kMostDepth));
     row_blocks_ = divide_up(M_, PackedLinearPlan::kMostRows);
-    pass_blocks_ = std::min<int64_t>(row_blocks_, request.num_threads);
+    pass_blocks_ = std::min<int64_t>(row_blocks_, host::threads_of(request));
     block_rows_ = divide_up(M_, row_blocks_);
     block_tiles_ = divide_up(block_rows_, tile_.rows);
     share_columns();
   }
 
   size_t workspace_bytes() const override {
-    return float_bytes(num_buffers() * buffer_floats() + thread_floats() * request_.num_threads);
+    return float_bytes(num_buffers() * buffer_floats() +
+                       thread_floats() * host::threads_of(request_));
   }
 
   // The rows of a pass are laid out, then multiplied with all of the weight that has this depth. A
   // thread that finds no more columns lays out the next pass, in the other buffer.
   void run(const KernelArguments& arguments, Stream&) override {
     Pass pass = pass_of(arguments, 0);
-    for_each_item(num_tiles(pass), request_.num_threads,
+    for_each_item(num_tiles(pass), host::threads_of(request_),
                   [&](int64_t tile, int) { pack(arguments, pass, tile); });
     for (int64_t index = 1; index <= num_passes(); ++index) {
       const Pass next = pass_of(arguments, index);
       const int64_t tasks = num_tasks(pass);
       const int64_t tiles = index < num_passes() ? num_tiles(next) : 0;
-      for_each_item(tasks + tiles, request_.num_threads, [&](int64_t item, int thread) {
+      for_each_item(tasks + tiles, host::threads_of(request_), [&](int64_t item, int thread) {
         if (item >= tasks) return pack(arguments, next, item - tasks);
         run_task(arguments, pass, item, thread);
       });
@@ -60,7 +61,7 @@ class PackedLinear final : public Kernel, ops::PackedLinear {
  private:
   int64_t block_floats() const { return round_up(block_tiles_ * tile_.rows * depth_block_, 16); }
   int64_t buffer_floats() const { return pass_blocks_ * block_floats(); }
-  int64_t num_buffers() const { return request_.num_threads == 1 ? 1 : 2; }
+  int64_t num_buffers() const { return host::threads_of(request_) == 1 ? 1 : 2; }
   int64_t thread_floats() const { return depth_block_ * tile_.columns; }
   RowTiles tiles_of(int64_t block) const {
     const int64_t rows = std::min(block_rows_, M_ - block * block_rows_);
@@ -73,7 +74,7 @@ class PackedLinear final : public Kernel, ops::PackedLinear {
     const int64_t most = std::max<int64_t>(1, ProductPlan::kColumns / tile_.columns);
     const int64_t panels = divide_up(N_, tile_.columns);
     for (int64_t panel = 0; panel < panels;) {
-      const int64_t share = (panels - panel) / request_.num_threads;
+      const int64_t share = (panels - panel) / host::threads_of(request_);
       const int64_t count = std::clamp<int64_t>(share, 1, most);
       columns_.push_back(
           {.begin = panel * tile_.columns, .end = std::min((panel + count) * tile_.columns, N_)});

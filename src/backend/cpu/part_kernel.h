@@ -11,6 +11,7 @@
 
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/workspace.h"
+#include "backend/host/host_target.h"
 #include "backend/kernel.h"
 
 namespace cloze::backend::cpu {
@@ -58,7 +59,7 @@ inline Work element_work(int64_t elements, int num_threads) {
           .num_threads = num_threads};
 }
 inline Work element_work(const KernelRequest& request, int64_t elements) {
-  return element_work(elements, request.num_threads);
+  return element_work(elements, host::threads_of(request));
 }
 
 inline Work row_work(int64_t rows, int64_t row_elements, int num_threads) {
@@ -67,7 +68,7 @@ inline Work row_work(int64_t rows, int64_t row_elements, int num_threads) {
           .num_threads = num_threads};
 }
 inline Work row_work(const KernelRequest& request, int64_t rows, int64_t row_elements) {
-  return row_work(rows, row_elements, request.num_threads);
+  return row_work(rows, row_elements, host::threads_of(request));
 }
 
 // KernelEntry::create of a kernel whose parts are elements of the first output, or rows of it, each

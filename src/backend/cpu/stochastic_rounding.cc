@@ -53,7 +53,7 @@ class StochasticRoundingKernel final : public Kernel, ops::StochasticRounding {
     const Work counters{.items = ops::dropout_blocks(elements),
                         .granularity = 64,
                         .least_items = kLeastElements / 8,
-                        .num_threads = request_.num_threads};
+                        .num_threads = host::threads_of(request_)};
     for_each_part(counters, [&](const Part& part) {
       HWY_DYNAMIC_DISPATCH(RoundPart)(row, arguments.input<float>(kParameter), elements, part);
     });

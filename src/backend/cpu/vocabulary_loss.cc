@@ -156,7 +156,7 @@ class VocabularyLoss final : public Kernel {
             .width = x.shape[1],
             .dtype = x.dtype,
             .has_gradient = variant.has_gradient,
-            .num_threads = request.num_threads};
+            .num_threads = host::threads_of(request)};
   }
 
   struct Buffers {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "backend/host/host_device.h"
+#include "backend/host/host_target.h"
 #include "backend/reference/kernels.h"
 
 namespace cloze::backend::reference {
@@ -51,6 +52,9 @@ class ReferenceBackend final : public Backend {
   }
 
   std::string_view name() const override { return "reference"; }
+  std::shared_ptr<const Target> target(const TargetOptions& options) const override {
+    return std::make_shared<host::HostTarget>(options);
+  }
   std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
     const auto found = kernels_.find(&op);
     if (found == kernels_.end()) return {};

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "backend/host/host_target.h"
 #include "backend/testing/run_kernel.h"
 #include "backend/testing/tolerance.h"
 
@@ -205,7 +206,7 @@ void check_variant(const KernelEntry& entry, const Prepared& prepared,
   const auto report_line = [&](const std::string& line) {
     report.failures.push_back(
         fmt::format("{}: {}{}, threads {}: {}", entry.name, describe(prepared.kernel_case),
-                    accumulation_text(accumulates), request.num_threads, line));
+                    accumulation_text(accumulates), host::threads_of(request), line));
   };
   const auto report_lines = [&](const std::vector<std::string>& lines) {
     std::ranges::for_each(lines, report_line);
@@ -213,7 +214,7 @@ void check_variant(const KernelEntry& entry, const Prepared& prepared,
   if (effort.is_whole) report_lines(doubts(prepared.kernel_case, target));
   KernelOutcome by_one_thread;
   for (const int threads : effort.is_whole ? std::vector{1, 3, 17} : std::vector{1, 3}) {
-    request.num_threads = threads;
+    request.target = std::make_shared<host::HostTarget>(TargetOptions{threads});
     if (const auto refusal = entry.refuse(request)) {
       report.refusal = refusal;
       return;

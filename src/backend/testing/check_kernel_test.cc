@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "backend/host/host_target.h"
 #include "backend/reference/backend.h"
 #include "ops/gelu.h"
 #include "ops/linear.h"
@@ -35,7 +36,7 @@ class FaultyKernel : public Kernel {
   explicit FaultyKernel(const KernelRequest& request)
       : right_(reference::backend().kernels(*request.op).front().create(request)),
         elements_(request.outputs[0].shape.elements()),
-        num_threads_(request.num_threads) {}
+        threads_(host::threads_of(request)) {}
 
   size_t workspace_bytes() const override { return right_->workspace_bytes(); }
 
@@ -73,7 +74,7 @@ class FaultyKernel : public Kernel {
         y[0] += runs_ % 2 == 0 ? y[0] * 0x1p-23f : 0.0f;
         return;
       case Fault::kDependsOnThreads:
-        y[0] += num_threads_ > 1 ? y[0] * 0x1p-23f : 0.0f;
+        y[0] += threads_ > 1 ? y[0] * 0x1p-23f : 0.0f;
         return;
       case Fault::kPastWorkspace:
         arguments.workspace.as<char>()[workspace_bytes()] = 0;
@@ -84,7 +85,7 @@ class FaultyKernel : public Kernel {
  private:
   std::unique_ptr<Kernel> right_;
   int64_t elements_;
-  int num_threads_;
+  int threads_;
   int runs_ = 0;
 };
 

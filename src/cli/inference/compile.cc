@@ -12,6 +12,7 @@
 #include "forecast/memory_forecast.h"
 #include "inference/inference_memory.h"
 #include "inference/packed_model.h"
+#include "platform/available_threads.h"
 #include "platform/files/input_paths.h"
 
 namespace cloze::cli {
@@ -40,7 +41,7 @@ void run(const Options& options) {
   const inference::PackOptions& how = options.model.compile;
   inference::PretrainedModel trained = open_trained_model(options.model.checkpoint);
   const inference::InferenceMemory needed =
-      inference::inference_memory(trained.config, trained.head, how, engine::resolved_threads(0));
+      inference::inference_memory(trained.config, trained.head, how, platform::resolved_threads(0));
   forecast::MemoryForecast memory;
   memory.add("weights", needed.weights_bytes);
   memory.add("the largest parameter", needed.loading_bytes);

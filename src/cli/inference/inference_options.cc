@@ -169,11 +169,11 @@ std::shared_ptr<const inference::PackedModel> open_model(const ModelOptions& opt
   using inference::PackedModel;
   limit_instruction_set(options.instruction_set);
   const fs::path& path = options.checkpoint;
-  const int threads = engine::resolved_threads(num_threads);
+  const int threads = platform::resolved_threads(num_threads);
   if (!PackedModel::is_packed(path)) {
     inference::PretrainedModel model = open_trained_model(path);
     inference::PackOptions how = options.compile;
-    how.num_threads = threads;
+    how.target.threads = threads;
     print_forecast(inference::inference_memory(model.config, model.head, how, threads), 0);
     return std::make_shared<const PackedModel>(compile_model(std::move(model), how));
   }

@@ -23,7 +23,7 @@ PretrainOptions small() {
   options.gradient_accumulation_count = 16;
   options.num_train_steps = 10;
   options.compile_only = true;
-  options.training.step.compile.num_threads = 1;
+  options.training.step.compile.target.threads = 1;
   return options;
 }
 

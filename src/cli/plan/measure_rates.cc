@@ -8,9 +8,7 @@
 #include "base/seconds.h"
 #include "data/generated_dataset.h"
 #include "data/loader.h"
-#include "engine/instruction_set.h"
 #include "forecast/step_seconds.h"
-#include "platform/processor.h"
 
 namespace cloze::cli {
 namespace {
@@ -81,12 +79,10 @@ forecast::DeviceRates measure_rates(const PretrainOptions& options,
                                     train::TrainingStepOptions step) {
   step.model.num_hidden_layers = std::min<int64_t>(step.model.num_hidden_layers, 2);
   train::TrainingStep training(step);
-  training.session().initialize_parameters(step.seed);
+  training.session().initialize_parameters(step.seed, step.compile.target.threads);
   const std::vector<double> steps = run_steps(training, full_batch(options, step));
   const plan::Program& program = training.session().program();
-  forecast::DeviceRates rates{
-      .device = fmt::format("{}, {} thread{}, {}", platform::processor_name(), program.num_threads,
-                            program.num_threads == 1 ? "" : "s", engine::instruction_set())};
+  forecast::DeviceRates rates{.device = program.target->description()};
   rates.source = fmt::format(
       "cloze plan --measure: medians of {} steps of {} layers, {} tokens in sequences of {}",
       steps.size(), step.model.num_hidden_layers, step.capacity.tokens, options.seq_length);

@@ -24,7 +24,7 @@ TEST(MeasureRates, GivesATimeForEveryLaunch) {
   options.num_train_steps = 10;
   options.compile_only = true;
   options.training.step.recompute = true;
-  options.training.step.compile.num_threads = 1;
+  options.training.step.compile.target.threads = 1;
   const train::TrainingStepOptions step = training_step_options(options);
   const forecast::DeviceRates rates = measure_rates(options, step);
   EXPECT_GT(rates.gflops.at("f32"), 0.1);

@@ -13,13 +13,14 @@
 #include "cli/training/run_estimate.h"
 #include "cli/training/training_run.h"
 #include "cli/training/training_setup.h"
+#include "platform/available_threads.h"
 #include "platform/files/atomic_file.h"
 
 namespace cloze::cli {
 namespace {
 
 std::string threads_of(const PretrainOptions& options) {
-  const int threads = engine::resolved_threads(options.training.step.compile.num_threads);
+  const int threads = platform::resolved_threads(options.training.step.compile.target.threads);
   return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
 }
 

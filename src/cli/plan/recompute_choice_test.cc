@@ -22,7 +22,7 @@ train::TrainingStepOptions small_step() {
   options.micro_batch_size = 8;
   options.num_train_steps = 10;
   options.compile_only = true;
-  options.training.step.compile.num_threads = 1;
+  options.training.step.compile.target.threads = 1;
   return training_step_options(options);
 }
 

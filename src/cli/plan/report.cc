@@ -5,9 +5,7 @@
 #include "base/byte_size.h"
 #include "base/time_text.h"
 #include "cli/plan/report_pictures.h"
-#include "engine/instruction_set.h"
 #include "formats/markup.h"
-#include "platform/processor.h"
 
 namespace cloze::cli {
 namespace {
@@ -225,8 +223,7 @@ Report training_report(const RunOptions& options, const plan::Program& program,
                              batch.sequences_per_step, options.seq_length, micro_batches, tokens)},
       {"computed", fmt::format("in {}, optimizer {}, activations {}", name_of(step.compute_dtype),
                                step.optimizer.name, step.recompute ? "recomputed" : "kept")},
-      {"machine", fmt::format("{}, {} threads, {}", platform::processor_name(), program.num_threads,
-                              engine::instruction_set())},
+      {"machine", program.target->description()},
       {"process", memory}};
   return report;
 }

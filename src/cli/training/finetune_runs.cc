@@ -19,6 +19,7 @@
 #include "forecast/memory_forecast.h"
 #include "formats/json.h"
 #include "inference/inference_memory.h"
+#include "platform/available_threads.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/folder.h"
 #include "platform/signals.h"
@@ -51,7 +52,7 @@ inference::InferenceMemory memory_to_infer(const FinetuneOptions& options, const
                                            const models::BertHead& head) {
   const engine::CompileOptions& compile = options.training.step.compile;
   return inference::inference_memory(model.config, head, {.device = compile.device},
-                                     engine::resolved_threads(compile.num_threads));
+                                     platform::resolved_threads(compile.target.threads));
 }
 
 // The memory of a model that is evaluated during its training.
@@ -277,7 +278,7 @@ class FinetuneRuns {
 
   const engine::CompileOptions& machine() const { return options_.training.step.compile; }
   inference::PackOptions compile_options() const {
-    return {.device = machine().device, .num_threads = machine().num_threads};
+    return {.device = machine().device, .target = machine().target};
   }
 
   void print_memory() const {
@@ -301,7 +302,7 @@ class FinetuneRuns {
         .path = path, .config = model.config, .head = task_.head(), .tokenizer = model.tokenizer};
   }
   inference::InferenceClient client_of(PackedModel model) const {
-    return {std::make_shared<const PackedModel>(std::move(model)), machine().num_threads};
+    return {std::make_shared<const PackedModel>(std::move(model)), machine().target.threads};
   }
 
   const Finetuning& finetuning_;

@@ -9,6 +9,7 @@
 #include "cli/training/export_options.h"
 #include "cli/training/finetune_options.h"
 #include "cli/training/finetune_runs.h"
+#include "platform/available_threads.h"
 #include "tasks/glue/glue_finetuning.h"
 #include "tasks/glue/glue_task.h"
 
@@ -51,8 +52,9 @@ void run(GlueOptions& options, OptionTable& table) {
   const tasks::GlueTask& task_of_name = tasks::glue_task(glue.task_name);
   require_other_inputs(options, inputs_of(options, task_of_name));
   const StartModel model = start_model(options, table, glue.head.kind);
-  glue.features = {.max_sequence_length = options.seq_length,
-                   .threads = engine::resolved_threads(options.training.step.compile.num_threads)};
+  glue.features = {
+      .max_sequence_length = options.seq_length,
+      .threads = platform::resolved_threads(options.training.step.compile.target.threads)};
   tasks::GlueFinetuning task(glue, model.tokenizer, task_output(options, model));
   if (options.compile_only) return print_plan(options, model, task.head());
   const tasks::FinetuningPhases phases = phases_of(options, task.possible_phases());

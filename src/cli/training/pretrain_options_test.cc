@@ -332,7 +332,7 @@ TEST(PretrainOptions, AreBoundToTheStructsThatUseThem) {
   EXPECT_EQ(training.step.seed, 7u);
   EXPECT_EQ(training.steps_per_checkpoint, 9);
   EXPECT_EQ(training.save_path, "x");
-  EXPECT_EQ(training.step.compile.num_threads, 2);
+  EXPECT_EQ(training.step.compile.target.threads, 2);
   EXPECT_EQ(training.step.model.hidden_size, 24);
   EXPECT_EQ(parsed.options.drawing.pairs.masking.probability, 0.2);
   EXPECT_EQ(parsed.options.drawing.pairs.next_sentence, data::NextSentence::kOrder);

@@ -15,7 +15,7 @@ PretrainOptions tiny() {
   options.model().intermediate_size = 512;
   options.global_batch_size = 128;
   options.num_train_steps = 25000;
-  options.training.step.compile.num_threads = 1;
+  options.training.step.compile.target.threads = 1;
   return options;
 }
 

@@ -293,7 +293,7 @@ void add_computing_options(OptionTable& table, RunOptions& o) {
   table.add("eager", &step.eager,
             "Run one operator at a time and stop at the first that writes a number that is not "
             "finite: the same bytes, slower");
-  table.add_common("threads", &step.compile.num_threads, kThreadsHelp,
+  table.add_common("threads", &step.compile.target.threads, kThreadsHelp,
                    {.minimum = 0, .maximum = platform::kMostThreads});
   table.add(device_option(step.compile.device));
   table.add(instruction_set_option(o.instruction_set));

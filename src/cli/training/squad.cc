@@ -5,6 +5,7 @@
 #include "cli/training/export_options.h"
 #include "cli/training/finetune_options.h"
 #include "cli/training/finetune_runs.h"
+#include "platform/available_threads.h"
 #include "tasks/squad/squad_finetuning.h"
 
 namespace cloze::cli {
@@ -79,7 +80,7 @@ void run(SquadOptions& options, OptionTable& table) {
   require_other_inputs(options, {squad.train_file, squad.predict_file, options.vocab_file});
   const StartModel model = start_model(options, table, models::HeadKind::kQuestionAnswering);
   squad.features.max_sequence_length = options.seq_length;
-  squad.features.threads = engine::resolved_threads(options.training.step.compile.num_threads);
+  squad.features.threads = platform::resolved_threads(options.training.step.compile.target.threads);
   if (squad.features.style == tasks::SquadStyle::kHuggingFace &&
       table.is_asked_for("max_query_length")) {
     say("note: max_query_length has no effect with feature_style hf\n");

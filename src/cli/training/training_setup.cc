@@ -39,7 +39,7 @@ std::string describe_kernels(const plan::Program& program) {
 
 std::string describe_inference(const train::TrainingStepOptions& step) {
   const inference::InferenceMemory memory = inference::inference_memory(
-      step.model, step.head, {.device = step.compile.device}, step.compile.num_threads);
+      step.model, step.head, {.device = step.compile.device}, step.compile.target.threads);
   return fmt::format("to infer: {:.1f} MiB: {:.1f} for weights, {:.1f} for a batch\n",
                      mebibytes(memory.weights_bytes + memory.batch_bytes),
                      mebibytes(memory.weights_bytes), mebibytes(memory.batch_bytes));

@@ -20,7 +20,7 @@ std::string planned_memory(const ValidationOptions& validation) {
   options.global_batch_size = 8;
   options.num_train_steps = 10;
   options.compile_only = true;
-  options.training.step.compile.num_threads = 1;
+  options.training.step.compile.target.threads = 1;
   options.validation = validation;
   const train::TrainingStepOptions step = training_step_options(options);
   forecast::MemoryForecast memory;

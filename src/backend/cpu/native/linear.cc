@@ -121,8 +121,8 @@ class PackedWeight {
   explicit PackedWeight(const KernelRequest& request, bool is_transposed = false)
       : shape_(request.inputs[ops::Linear::kWeight].shape),
         is_transposed_(is_transposed),
-        packed_(shape_[is_transposed ? 1 : 0], shape_[is_transposed ? 0 : 1], request.num_threads) {
-  }
+        packed_(shape_[is_transposed ? 1 : 0], shape_[is_transposed ? 0 : 1],
+                host::threads_of(request)) {}
 
   size_t bytes() const { return packed_.bytes(); }
   void prepare(const float* weight, void* to) const {
@@ -142,7 +142,7 @@ class RoundedWeight {
 
   explicit RoundedWeight(const KernelRequest& request)
       : elements_(request.inputs[ops::GroupedLinear::kWeight].shape.elements()),
-        num_threads_(request.num_threads) {}
+        num_threads_(host::threads_of(request)) {}
 
   size_t bytes() const { return static_cast<size_t>(elements_) * sizeof(bfloat16); }
   void prepare(const float* weight, void* to) const {
@@ -187,7 +187,7 @@ class NativeLinear final : public Kernel, ops::Linear {
     shape.activation = request.attributes_as<ops::LinearAttributes>().activation;
     shape.product.result_dtype = shape.y_dtype = request.inputs[kX].dtype;
     shape.product.has_bias = request.inputs.size() > kBias;
-    shape.product.num_threads = request.num_threads;
+    shape.product.num_threads = host::threads_of(request);
     return shape;
   }
 
@@ -247,7 +247,7 @@ class NativeGroupedLinear final : public Kernel, ops::GroupedLinear {
     const ops::LinearGroups groups = ops::linear_groups(x[1], request.inputs[kWeight].shape);
     MatmulShape shape{x[0], groups.outputs, groups.inputs, MatmulWeight::kPlainTransposed,
                       groups.count};
-    shape.num_threads = request.num_threads;
+    shape.num_threads = host::threads_of(request);
     return shape;
   }
 
@@ -285,7 +285,7 @@ class NativeInputGradient final : public Kernel, ops::LinearInputGradient {
     MatmulShape shape{request.inputs[kDy].shape[0], groups.inputs, groups.outputs, Weight::kLayout,
                       groups.count};
     shape.result_dtype = request.inputs[kDy].dtype;
-    shape.num_threads = request.num_threads;
+    shape.num_threads = host::threads_of(request);
     return shape;
   }
 
@@ -302,8 +302,8 @@ class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradien
         rows_(request.inputs[kDy].shape[0]),
         groups_(ops::linear_groups(request.inputs[kX].shape[1], request.outputs[kDweight].shape)),
         product_(shape_of(request, groups_)),
-        packed_(rows_, groups_.inputs, request.num_threads),
-        row_sums_(rows_, request.inputs[kDy].shape[1], request.num_threads) {}
+        packed_(rows_, groups_.inputs, host::threads_of(request)),
+        row_sums_(rows_, request.inputs[kDy].shape[1], host::threads_of(request)) {}
 
   size_t workspace_bytes() const override {
     return std::max(Buffers(*this, nullptr).workspace.bytes(), row_sums_.workspace_bytes());
@@ -321,17 +321,18 @@ class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradien
       const bfloat16* dy = arguments.input<bfloat16>(kDy) + group * groups_.outputs;
       float* const dweight =
           arguments.output<float>(kDweight) + group * groups_.outputs * groups_.inputs;
-      for_each_item(product_.num_parts(), request_.num_threads, [&](int64_t part, int thread) {
-        const Part columns = product_.rows(part);
-        bfloat16* const dy_by_column = buffers.dy_by_column + thread * part_elements();
-        transpose({dy + columns.begin, dy_stride, rows_, columns.size()},
-                  buffers.pairs + thread * pairs_elements(), dy_by_column);
-        product_.run_part(part, thread,
-                          {.a = dy_by_column,
-                           .b = buffers.x,
-                           .c = dweight + columns.begin * groups_.inputs,
-                           .scratch = buffers.scratch});
-      });
+      for_each_item(
+          product_.num_parts(), host::threads_of(request_), [&](int64_t part, int thread) {
+            const Part columns = product_.rows(part);
+            bfloat16* const dy_by_column = buffers.dy_by_column + thread * part_elements();
+            transpose({dy + columns.begin, dy_stride, rows_, columns.size()},
+                      buffers.pairs + thread * pairs_elements(), dy_by_column);
+            product_.run_part(part, thread,
+                              {.a = dy_by_column,
+                               .b = buffers.x,
+                               .c = dweight + columns.begin * groups_.inputs,
+                               .scratch = buffers.scratch});
+          });
     }
     if (request_.outputs.size() > kDbias) {
       sum_bias(arguments, arguments.workspace.as<void>());
@@ -346,7 +347,7 @@ class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradien
       const auto take = [&](size_t bytes) {
         return workspace.take<char>(static_cast<int64_t>(bytes));
       };
-      const int64_t threads = of.request_.num_threads;
+      const int64_t threads = host::threads_of(of.request_);
       x = take(of.packed_.bytes());
       scratch = take(of.product_.scratch_bytes());
       pairs = workspace.take<bfloat16>(threads * of.pairs_elements());
@@ -369,7 +370,7 @@ class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradien
     MatmulShape shape{groups.outputs, groups.inputs,
                       whole_pair_steps(request.inputs[kDy].shape[0])};
     shape.accumulates = request.accumulates[kDweight];
-    shape.num_threads = request.num_threads;
+    shape.num_threads = host::threads_of(request);
     return shape;
   }
 

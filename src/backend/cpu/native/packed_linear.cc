@@ -36,7 +36,7 @@ class PackPairs final : public Kernel, ops::PackWeight {
         depth_blocks_(request.outputs[kPacked].shape[1]),
         dtype_(request.outputs[kPacked].dtype),
         work_{.items = request.outputs[kPacked].shape[0] * depth_blocks_,
-              .num_threads = request.num_threads} {}
+              .num_threads = host::threads_of(request)} {}
 
   void run(const KernelArguments& arguments, Stream&) override {
     with_storage(dtype_, [&]<class T>(Storage<T>) { pack<T>(arguments); });
@@ -89,7 +89,7 @@ class NativePackedLinear final : public Kernel, ops::PackedLinear {
     shape.keeps_u = !shape.activation || shape.y_dtype == DType::kF32;
     shape.product.result_dtype = shape.keeps_u ? shape.y_dtype : DType::kF32;
     shape.product.has_bias = request.inputs.size() > bias_input();
-    shape.product.num_threads = request.num_threads;
+    shape.product.num_threads = host::threads_of(request);
     return shape;
   }
 
