@@ -12,6 +12,7 @@
 
 #include "backend/cpu/backend.h"
 #include "backend/cpu/instruction_set.h"
+#include "backend/cpu/packing.h"
 #include "backend/reference/backend.h"
 #include "backend/testing/kernel_case.h"
 #include "ops/packed_linear.h"
@@ -120,15 +121,14 @@ std::string_view expected_kernel(const graph::OpDefinition& op, DType dtype) {
 
 // Weights are packed as this machine wants them; the other layouts are for other machines.
 bool is_for_this_machine(const testing::KernelCase& one, DType dtype) {
-  const ops::PackWeightAttributes here = backend().weight_layout(dtype);
-  const auto packed = [&]() -> std::optional<Shape> {
-    if (one.op == &ops::kPackWeight) return request_of(one).outputs[ops::PackWeight::kPacked].shape;
-    if (one.op == &ops::kPackedLinear) return one.inputs[ops::PackedLinear::kPacked].shape;
-    return std::nullopt;
-  }();
-  if (!packed) return true;
-  if (ops::layout_of(*packed) != here.layout) return false;
-  return here.layout == ops::WeightLayout::kPairs || (*packed)[-1] == here.panel_columns;
+  const ops::WeightLayout here = weight_packing(dtype).layout;
+  if (one.op == &ops::kPackWeight) {
+    return request_of(one).attributes_as<ops::PackWeightAttributes>().layout == here;
+  }
+  if (one.op == &ops::kPackedLinear) {
+    return request_of(one).attributes_as<ops::PackedLinearAttributes>().layout == here;
+  }
+  return true;
 }
 
 class ChosenKernels : public ::testing::TestWithParam<const graph::OpDefinition*> {};

@@ -10,8 +10,6 @@
 #include "feed/micro_batch_inputs.h"
 #include "models/bert_heads.h"
 #include "passes/freeze.h"
-#include "passes/fuse.h"
-#include "passes/pack_weights.h"
 #include "small_model.h"
 #include "trained_weights.h"
 
@@ -33,8 +31,13 @@ train::TrainingStepOptions options_of(DType dtype, const std::string& optimizer)
           .compile = {.target = {.threads = 2}}};
 }
 
+std::vector<backend::GraphPass> passes_of(train::TrainingStepOptions options) {
+  options.recompute = true;
+  return train::training_passes(options);
+}
+
 Trained train_with(const train::TrainingStepOptions& options,
-                   const std::vector<train::TrainingPass>& passes) {
+                   const std::vector<backend::GraphPass>& passes) {
   train::TrainingStep step(train::training_graph(options, passes), options);
   if (options.compute_dtype == DType::kF16) step.set_loss_scale(kLossScaleOfF16);
   return train_steps(step, kCapacity, kSteps, learning_rate(options.optimizer.name));
@@ -44,12 +47,12 @@ class TrainingPasses : public testing::TestWithParam<std::string> {};
 
 TEST_P(TrainingPasses, EachLeavesTheWeightsAsTheyWere) {
   const train::TrainingStepOptions options = options_of(DType::kF32, GetParam());
-  const std::vector<train::TrainingPass> all = train::training_passes(/*recompute=*/true);
+  const std::vector<backend::GraphPass> all = passes_of(options);
   const Trained with = train_with(options, all);
   const std::string text = train::training_graph(options, all).graph.to_string();
-  for (const train::TrainingPass& pass : all) {
+  for (const backend::GraphPass& pass : all) {
     SCOPED_TRACE(pass.name);
-    std::vector<train::TrainingPass> others = all;
+    std::vector<backend::GraphPass> others = all;
     std::erase_if(others, [&](const auto& other) { return other.name == pass.name; });
     EXPECT_NE(train::training_graph(options, others).graph.to_string(), text);
     const Trained without = train_with(options, others);
@@ -68,7 +71,7 @@ TEST_P(TrainingPasses, EachLeavesTheWeightsAsTheyWere) {
 TEST_P(TrainingPasses, AllTogetherInHalves) {
   for (const DType dtype : {DType::kBF16, DType::kF16}) {
     const train::TrainingStepOptions options = options_of(dtype, GetParam());
-    const Trained with = train_with(options, train::training_passes(/*recompute=*/true));
+    const Trained with = train_with(options, passes_of(options));
     const Trained without = train_with(options, {});
     EXPECT_LE(relative_gap(without, with),
               rounding_gap(train::training_graph(options, {}).graph, dtype));
@@ -81,22 +84,16 @@ INSTANTIATE_TEST_SUITE_P(Optimizers, TrainingPasses, testing::ValuesIn(optim::op
 // A model that infers, whose parameters are those of a trained one or packed from them.
 class InferencePasses : public testing::Test {
  protected:
-  using Rewrite = void (*)(graph::Graph&);
+  using Rewrites = std::vector<backend::GraphPass>;
 
-  static graph::Graph graph_with(const std::vector<Rewrite>& rewrites) {
+  static graph::Graph graph_with(const Rewrites& rewrites) {
     graph::Graph graph;
     models::bert_for_inference(graph, small_model(), {},
                                {.tokens = kCapacity.tokens,
                                 .sequences = kCapacity.sequences,
                                 .predictions = kCapacity.predictions});
-    for (const Rewrite rewrite : rewrites) rewrite(graph);
+    for (const backend::GraphPass& rewrite : rewrites) rewrite.run(graph);
     return graph;
-  }
-
-  static void pack(graph::Graph& graph) {
-    const ops::PackWeightAttributes layout =
-        engine::device_named("cpu").backend().weight_layout(DType::kF32);
-    passes::pack_weights(graph, layout);
   }
 
   static engine::Session session_of(graph::Graph graph) {
@@ -114,32 +111,31 @@ class InferencePasses : public testing::Test {
     return logits;
   }
 
-  static std::vector<float> logits_with(const std::vector<Rewrite>& rewrites) {
+  static std::vector<float> logits_with(const Rewrites& rewrites) {
     engine::Session session = session_of(graph_with(rewrites));
     session.initialize_parameters(5);
     session.refresh();
     return logits_of(session);
   }
 
+  const Rewrites all_ = engine::device_named("cpu").backend().inference_passes(DType::kF32);
   const std::vector<float> plain_ = logits_with({});
 };
 
-TEST_F(InferencePasses, FusionChangesNoByte) {
-  EXPECT_EQ(logits_with({passes::fuse_activations}), plain_);
-}
-
 // Sums as long as those of this model are made in one order, packed or not.
-TEST_F(InferencePasses, PackedWeightsChangeNoByte) {
-  EXPECT_EQ(logits_with({passes::fuse_activations, pack}), plain_);
-  EXPECT_EQ(logits_with({pack}), plain_);
+TEST_F(InferencePasses, ChangeNoByte) {
+  EXPECT_EQ(logits_with(all_), plain_);
+  for (const backend::GraphPass& pass : all_) {
+    EXPECT_EQ(logits_with({pass}), plain_) << pass.name;
+    EXPECT_NE(graph_with({pass}).to_string(), graph_with({}).to_string()) << pass.name;
+  }
 }
 
 TEST_F(InferencePasses, FreezingChangesNoByte) {
-  const std::vector<Rewrite> rewrites{passes::fuse_activations, pack};
-  engine::Session made = session_of(graph_with(rewrites));
+  engine::Session made = session_of(graph_with(all_));
   made.initialize_parameters(5);
   made.refresh();
-  engine::Session frozen = session_of(passes::frozen(graph_with(rewrites)));
+  engine::Session frozen = session_of(passes::frozen(graph_with(all_)));
   for (const graph::Value value : frozen.graph().variables(graph::VariableRole::kParameter)) {
     const std::string& name = frozen.graph().info(value).name;
     frozen.write<float>(name, made.read<float>(name));

@@ -9,16 +9,21 @@
 #include <any>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "graph/op.h"
 #include "graph/tensor_type.h"
-#include "ops/packed_linear.h"
+
+namespace cloze::graph {
+class Graph;
+}
 
 namespace cloze::backend {
 
@@ -109,6 +114,18 @@ struct KernelEntry {
   std::unique_ptr<Kernel> (*create)(const KernelRequest&);
 };
 
+// A pass over a graph, after which it computes the same in less time or memory on a kind of device.
+struct GraphPass {
+  std::string_view name;
+  std::function<void(graph::Graph&)> run;
+};
+
+// Something that a file of packed weights says of their layout, such as "panel_columns" 32.
+struct LayoutFact {
+  std::string_view name;
+  std::variant<bool, int64_t> value;
+};
+
 // A kind of device, as compiling sees it: which kernels it has and what they want.
 class Backend {
  public:
@@ -116,8 +133,20 @@ class Backend {
   virtual std::string_view name() const = 0;
   // UserError for options that no device of this kind has.
   virtual std::shared_ptr<const Target> target(const TargetOptions& options) const = 0;
-  // How weights that never change are to be laid out (passes/pack_weights.h), f32 or bf16.
-  virtual ops::PackWeightAttributes weight_layout(DType /*precision*/) const { return {}; }
+  // Passes in the order in which they run: over a graph that is differentiated and has no update
+  // yet; over a forward pass whose parameters are those of training; over one whose weights never
+  // change, and are to be kept in f32 or bf16.
+  virtual std::vector<GraphPass> training_passes() const = 0;
+  virtual std::vector<GraphPass> evaluation_passes() const = 0;
+  virtual std::vector<GraphPass> inference_passes(DType weights) const = 0;
+  // How inference_passes() lay weights out.
+  virtual std::vector<LayoutFact> weight_layout(DType /*weights*/) const { return {}; }
+  // Why weights of a file are of no use here, as the end of a sentence about it; empty when they
+  // are. `there` has other values for the names of weight_layout().
+  virtual std::optional<std::string> refuse_layout(DType /*weights*/,
+                                                   std::span<const LayoutFact> /*there*/) const {
+    return std::nullopt;
+  }
   // Best first; empty when the operator is unknown here.
   virtual std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const = 0;
 };

@@ -17,8 +17,17 @@ class RenamedBackend final : public Backend {
   std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
     return renamed_.kernels(op);
   }
-  ops::PackWeightAttributes weight_layout(DType precision) const override {
-    return renamed_.weight_layout(precision);
+  std::vector<GraphPass> training_passes() const override { return renamed_.training_passes(); }
+  std::vector<GraphPass> evaluation_passes() const override { return renamed_.evaluation_passes(); }
+  std::vector<GraphPass> inference_passes(DType weights) const override {
+    return renamed_.inference_passes(weights);
+  }
+  std::vector<LayoutFact> weight_layout(DType weights) const override {
+    return renamed_.weight_layout(weights);
+  }
+  std::optional<std::string> refuse_layout(DType weights,
+                                           std::span<const LayoutFact> there) const override {
+    return renamed_.refuse_layout(weights, there);
   }
 
  private:

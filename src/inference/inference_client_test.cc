@@ -117,7 +117,7 @@ TEST_F(InferenceClientTest, ALittleTooManyTokensAreSharedOutEvenly) {
 
 TEST_F(InferenceClientTest, TakesTheWeightsOfASessionThatTrains) {
   engine::Session session(
-      inference_graph(SmallModelFolder::config(), folder_.head(), {16, 1, 1}, weight_packing({})),
+      inference_graph(SmallModelFolder::config(), folder_.head(), {16, 1, 1}, PackOptions()),
       {.target = {.threads = 1}});
   feed::load_parameters(session, folder_.path());
   InferenceClient from_session(std::make_shared<const PackedModel>(PackedModel::pack(

@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+#include "backend/cpu/packed_linear.h"
+#include "backend/cpu/packing.h"
 #include "base/error.h"
 #include "data/packer.h"
 #include "feed/micro_batch_inputs.h"
@@ -15,8 +17,6 @@
 
 namespace cloze::inference {
 namespace {
-
-using ops::WeightLayout;
 
 constexpr data::MicroBatchCapacity kCapacity{.tokens = 80, .sequences = 2, .predictions = 4};
 constexpr models::BatchShape kShape{.tokens = kCapacity.tokens,
@@ -49,12 +49,12 @@ class InferenceGraphTest : public testing::TestWithParam<models::HeadTraits> {
   }
 
   // How far the outputs are from those of the plain graph, relative to their norm.
-  double distance(const ops::PackWeightAttributes& packing) const {
+  double distance(const passes::WeightPacking& packing) const {
     graph::Graph plain;
     models::bert_for_inference(plain, SmallModelFolder::config(), folder_.head(), kShape);
     const std::vector<float> exact = outputs(std::move(plain));
-    const std::vector<float> packed =
-        outputs(inference_graph(SmallModelFolder::config(), folder_.head(), kShape, packing));
+    const std::vector<float> packed = outputs(inference_graph(
+        SmallModelFolder::config(), folder_.head(), kShape, backend::cpu::packing_passes(packing)));
     CLOZE_CHECK(exact.size() == packed.size(), "{} outputs of {}", packed.size(), exact.size());
     double difference = 0.0, size = 0.0;
     for (size_t i = 0; i < exact.size(); ++i) {
@@ -65,9 +65,7 @@ class InferenceGraphTest : public testing::TestWithParam<models::HeadTraits> {
   }
 
   // What rounding to bf16 does: something, but little.
-  void expect_rounded(WeightLayout layout) const {
-    ops::PackWeightAttributes packing = weight_packing({.precision = DType::kBF16});
-    packing.layout = layout;
+  void expect_rounded(const passes::WeightPacking& packing) const {
     const double rounded = distance(packing);
     EXPECT_GT(rounded, unit_roundoff(DType::kF32));
     EXPECT_LT(rounded, 16 * unit_roundoff(DType::kBF16));
@@ -77,15 +75,17 @@ class InferenceGraphTest : public testing::TestWithParam<models::HeadTraits> {
 };
 
 TEST_P(InferenceGraphTest, PackedWeightsChangeNothingButRoundings) {
-  EXPECT_LT(distance(weight_packing({})), 64 * unit_roundoff(DType::kF32));
+  EXPECT_LT(distance(backend::cpu::weight_packing(DType::kF32)), 64 * unit_roundoff(DType::kF32));
 }
 
 TEST_P(InferenceGraphTest, WeightsInBfloat16GiveNearlyTheSame) {
-  expect_rounded(WeightLayout::kPanels);
+  expect_rounded(
+      {.layout = backend::cpu::panel_layout(), .dtype = DType::kBF16, .joins_products = true});
 }
 
 TEST_P(InferenceGraphTest, ActivationsInBfloat16GiveNearlyTheSame) {
-  expect_rounded(WeightLayout::kPairs);
+  expect_rounded(
+      {.layout = backend::cpu::kPairLayout, .dtype = DType::kBF16, .is_of_activations = true});
 }
 
 INSTANTIATE_TEST_SUITE_P(Heads, InferenceGraphTest, testing::ValuesIn(models::all_heads()),

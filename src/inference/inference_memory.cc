@@ -25,9 +25,9 @@ models::BatchShape largest_batch(const models::BertConfig& config, const models:
 
 InferenceMemory inference_memory(const models::BertConfig& config, const models::BertHead& head,
                                  const PackOptions& options, int num_threads) {
-  const plan::Program program = engine::compile(
-      packed_graph(config, head, largest_batch(config, head), weight_packing(options)),
-      {.device = options.device, .target = {.threads = num_threads}});
+  const plan::Program program =
+      engine::compile(packed_graph(config, head, largest_batch(config, head), options),
+                      {.device = options.device, .target = {.threads = num_threads}});
   const int64_t weights = program.bytes_of(plan::Arena::kParameters);
   return {.weights_bytes = weights,
           .loading_bytes = loading_bytes(config),

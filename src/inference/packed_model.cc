@@ -54,17 +54,16 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 // Shapes that suit any head: weights do not depend on them.
 constexpr models::BatchShape kSomeShape{.tokens = 16, .sequences = 1, .predictions = 1};
 
-bool is_in_pairs(const ops::PackWeightAttributes& packing) {
-  return packing.layout == ops::WeightLayout::kPairs;
+const backend::Backend& backend_of(const PackOptions& options) {
+  return engine::device_named(options.device).backend();
 }
 
 plan::Program program_of(graph::Graph graph, const PackOptions& options) {
-  return plan::make_program(std::move(graph), engine::device_named(options.device).backend(),
-                            {.threads = 1});
+  return plan::make_program(std::move(graph), backend_of(options), {.threads = 1});
 }
 
 graph::Graph trained_graph(const PretrainedModel& model, const PackOptions& options) {
-  return inference_graph(model.config, model.head, kSomeShape, weight_packing(options));
+  return inference_graph(model.config, model.head, kSomeShape, options);
 }
 
 formats::Json table_of(const plan::Program& program) {
@@ -181,9 +180,8 @@ formats::Json parse_description(std::string_view text, const std::filesystem::pa
         "make it again with cloze compile",
         file.string());
   }
-  for (const char* key :
-       {"config", "profile", "lower_case", "strip_accents", "tokenize_chinese_chars", "precision",
-        "panel_columns", "pairs", "weights"}) {
+  for (const char* key : {"config", "profile", "lower_case", "strip_accents",
+                          "tokenize_chinese_chars", "precision", "weights"}) {
     if (!parsed->contains(key)) throw_damaged(file, fmt::format("the description lacks {}", key));
   }
   return *parsed;
@@ -224,22 +222,17 @@ PackOptions options_of(const formats::Json& description, const std::string& devi
   return {.device = device, .precision = is_bf16 ? DType::kBF16 : DType::kF32};
 }
 
-void check_processor(const formats::Json& description, const PackOptions& options,
-                     const std::filesystem::path& file) {
-  const ops::PackWeightAttributes here = weight_packing(options);
-  const auto columns = description["panel_columns"].get<int64_t>();
-  if (here.panel_columns != columns) {
-    throw_user_error(
-        "{} was packed for vectors of {} numbers; this processor's have {}: make it again here "
-        "with cloze compile",
-        file.string(), columns / 2, here.panel_columns / 2);
+void check_layout(const formats::Json& description, const PackOptions& options,
+                  const std::filesystem::path& file) {
+  std::vector<backend::LayoutFact> facts = backend_of(options).weight_layout(options.precision);
+  for (backend::LayoutFact& fact : facts) {
+    const formats::Json* there = description.find(fact.name);
+    if (there == nullptr) throw_damaged(file, fmt::format("the description lacks {}", fact.name));
+    std::visit([&]<typename T>(T& value) { value = there->get<T>(); }, fact.value);
   }
-  const bool pairs = description["pairs"].get<bool>();
-  if (pairs == is_in_pairs(here)) return;
-  throw_user_error(
-      "{} was packed for a processor that {} bf16 itself, unlike this one: make it again "
-      "here with cloze compile",
-      file.string(), pairs ? "multiplies" : "does not multiply");
+  if (const auto refusal = backend_of(options).refuse_layout(options.precision, facts)) {
+    throw_user_error("{} {}: make it again here with cloze compile", file.string(), *refusal);
+  }
 }
 
 }  // namespace
@@ -269,7 +262,7 @@ PackedModel::PackedModel(PretrainedModel model, const PackOptions& options)
     : model_(std::move(model)), options_(options) {}
 
 graph::Graph PackedModel::graph(const models::BatchShape& shape) const {
-  return packed_graph(config(), head(), shape, weight_packing(options_));
+  return packed_graph(config(), head(), shape, options_);
 }
 
 PackedModel PackedModel::packed(PretrainedModel model, const graph::Graph& trained,
@@ -307,17 +300,18 @@ bool PackedModel::is_packed(const std::filesystem::path& file) {
 
 std::string PackedModel::description() const {
   const std::string config_text = checkpoints::hugging_face_config_text(config(), head());
-  const ops::PackWeightAttributes packing = weight_packing(options_);
   const text::TokenizerOptions& rules = tokenizer().options();
-  return formats::json_line({{"config", formats::Json::parse(config_text)},
-                             {"profile", text::profile_name(rules.profile)},
-                             {"lower_case", rules.lower_case},
-                             {"strip_accents", rules.strips_accents()},
-                             {"tokenize_chinese_chars", rules.tokenize_chinese_chars},
-                             {"precision", name_of(options_.precision)},
-                             {"panel_columns", packing.panel_columns},
-                             {"pairs", is_in_pairs(packing)},
-                             {"weights", table_of(program_of(graph(kSomeShape), options_))}});
+  formats::Json description{{"config", formats::Json::parse(config_text)},
+                            {"profile", text::profile_name(rules.profile)},
+                            {"lower_case", rules.lower_case},
+                            {"strip_accents", rules.strips_accents()},
+                            {"tokenize_chinese_chars", rules.tokenize_chinese_chars},
+                            {"precision", name_of(options_.precision)}};
+  for (const auto& [name, value] : backend_of(options_).weight_layout(options_.precision)) {
+    std::visit([&](auto stored) { description[name] = stored; }, value);
+  }
+  description["weights"] = table_of(program_of(graph(kSomeShape), options_));
+  return formats::json_line(description);
 }
 
 void PackedModel::write(const std::filesystem::path& file) const {
@@ -368,7 +362,7 @@ PackedModel PackedModel::open(const std::filesystem::path& file, const std::stri
     const formats::Json description =
         parse_description(text.substr(0, header.description_bytes), file);
     const PackOptions options = options_of(description, device);
-    check_processor(description, options, file);
+    check_layout(description, options, file);
     PackedModel made(
         model_of(description, text.substr(header.description_bytes, header.vocabulary_bytes), file),
         options);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "backend/cpu/packed_linear.h"
 #include "base/error.h"
 #include "formats/json.h"
 #include "formats/xxh3.h"
@@ -145,7 +146,7 @@ TEST_F(PackedModelTest, RefusesAProcessorThatMultipliesOtherwise) {
 }
 
 TEST_F(PackedModelTest, RefusesAProcessorWithOtherVectors) {
-  const int64_t columns = weight_packing({.precision = DType::kBF16}).panel_columns;
+  const int64_t columns = backend::cpu::panel_layout().columns;
   const std::string wide =
       changed(fmt::format("\"panel_columns\":{}", columns), "\"panel_columns\":48");
   ASSERT_FALSE(wide.empty()) << columns;

@@ -55,7 +55,7 @@ class SmallModelFolder {
     platform::write_file_atomically(path_ / "vocab.txt", text);
   }
   void write_weights(const models::BertConfig& model) const {
-    engine::Session session(inference_graph(model, head_, {16, 1, 1}, weight_packing({})),
+    engine::Session session(inference_graph(model, head_, {16, 1, 1}, PackOptions()),
                             {.target = {.threads = 1}});
     session.initialize_parameters(7);
     std::vector<formats::TensorView> tensors;

@@ -6,18 +6,15 @@
 namespace cloze::ops {
 namespace {
 
+// The inputs of a block.
+int64_t block_depth(const WeightLayout& layout, int64_t K) {
+  return layout.depth > 0 ? layout.depth : round_up(K, layout.neighbours);
+}
+
 std::vector<TensorType> infer_pack(std::span<const TensorType> in, const std::any& attributes) {
   const auto& pack = std::any_cast<const PackWeightAttributes&>(attributes);
-  const int64_t N = in[PackWeight::kWeight].shape[0];
-  const int64_t K = in[PackWeight::kWeight].shape[1];
-  if (pack.layout == WeightLayout::kPairs) {
-    return {
-        {pack.dtype,
-         {divide_up(N, kPairColumns), divide_up(K, kPairDepth), kPairDepth / 2, kPairColumns, 2}}};
-  }
-  CLOZE_CHECK(pack.panel_columns > 0, "panels of {} columns", pack.panel_columns);
-  const int64_t C = pack.panel_columns;
-  return {{pack.dtype, {divide_up(N, C), K, C}}};
+  const Shape& weight = in[PackWeight::kWeight].shape;
+  return {{pack.dtype, pack.layout.shape(weight[0], weight[1])}};
 }
 
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& attributes) {
@@ -26,21 +23,19 @@ std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& at
   const bool has_bias = in.size() > 1 + num_weights;
   CLOZE_CHECK(in.size() == 1 + (has_bias ? 2 : 1) * num_weights,
               "packed_linear: {} inputs for {} weights", in.size(), num_weights);
-  const TensorType& packed = in[PackedLinear::kPacked];
-  const PackWeightAttributes pack{packed.shape[-1], packed.dtype, layout_of(packed.shape)};
-  const bool is_in_pairs = pack.layout == WeightLayout::kPairs;
-  const TensorType x{is_in_pairs ? packed.dtype : DType::kF32, in[PackedLinear::kX].shape};
-  expect_type(kPackedLinear, in, PackedLinear::kX, x);
-  CLOZE_CHECK(num_weights == 1 || !is_in_pairs, "{} weights in pairs", num_weights);
-  const TensorType weight{DType::kF32, {linear.outputs, x.shape[1]}};
-  const TensorType expected = infer_pack(std::vector{weight}, pack)[0];
+  const TensorType& x = in[PackedLinear::kX];
+  const DType weights = in[PackedLinear::kPacked].dtype;
+  CLOZE_CHECK(x.dtype == DType::kF32 || x.dtype == weights, "packed_linear: {} by {}",
+              name_of(x.dtype), name_of(weights));
+  CLOZE_CHECK(linear.dtype == DType::kF32 || linear.dtype == x.dtype, "packed_linear: {} from {}",
+              name_of(linear.dtype), name_of(x.dtype));
+  const TensorType packed{weights, linear.layout.shape(linear.outputs, x.shape[1])};
   const TensorType bias{DType::kF32, {linear.outputs}};
   for (int64_t i = 0; i < linear.num_weights; ++i) {
-    expect_type(kPackedLinear, in, packed_input(i), expected);
+    expect_type(kPackedLinear, in, packed_input(i), packed);
     if (has_bias) expect_type(kPackedLinear, in, bias_input(linear, i), bias);
   }
-  const TensorType y{is_in_pairs ? linear.dtype : DType::kF32, {x.shape[0], linear.outputs}};
-  return std::vector(num_weights, y);
+  return std::vector(num_weights, TensorType{linear.dtype, {x.shape[0], linear.outputs}});
 }
 
 double flops(std::span<const TensorType> in, const std::any& attributes) {
@@ -52,8 +47,22 @@ double flops(std::span<const TensorType> in, const std::any& attributes) {
 
 }  // namespace
 
-WeightLayout layout_of(const Shape& packed) {
-  return packed.rank() == 5 ? WeightLayout::kPairs : WeightLayout::kPanels;
+Shape WeightLayout::shape(int64_t N, int64_t K) const {
+  CLOZE_CHECK(columns > 0 && depth % neighbours == 0, "blocks of {} by {}, {} together", columns,
+              depth, neighbours);
+  const int64_t D = block_depth(*this, K);
+  std::vector<int64_t> dims{divide_up(N, columns)};
+  if (depth > 0) dims.push_back(divide_up(K, D));
+  dims.insert(dims.end(), {D / neighbours, columns});
+  if (neighbours > 1) dims.push_back(neighbours);
+  return Shape(dims);
+}
+
+int64_t WeightLayout::place(int64_t n, int64_t k, int64_t K) const {
+  const int64_t D = block_depth(*this, K);
+  const int64_t block = n / columns * divide_up(K, D) + k / D;
+  const int64_t group = k % D / neighbours * columns + n % columns;
+  return block * D * columns + group * neighbours + k % neighbours;
 }
 
 const graph::OpDefinition kPackWeight{

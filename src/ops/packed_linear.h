@@ -1,23 +1,20 @@
 // packed_linear: linear (ops/linear.h) with a weight that was laid out beforehand as a product
 // reads it. Weights that change seldom are packed once (passes/pack_weights.h), where linear's
-// kernels pack them in every call. For inference: it has no gradient.
+// kernels pack them in every call. For inference: it has no gradient. The layout is the backend's:
+// blocks of C outputs and D inputs, in which E neighbours along the inputs lie together.
 //
-// pack_weight     packed[p, k, j] = weight[p C + j, k], 0 where p C + j >= N: panels of C outputs
+// pack_weight     packed[p, q, i, j, h] = weight[C p + j, D q + E i + h], 0 outside of it
 //   Input:   weight [N, K] f32
-//   Output:  packed [ceil(N / C), K, C] f32 | bf16 | f16, rounded to nearest
+//   Output:  packed [ceil(N / C), ceil(K / D), D / E, C, E] f32 | bf16 | f16, rounded to nearest;
+//            without the second extent where a block takes all inputs, and without E where it is 1
 //
 // packed_linear   y_i = activation(x weight_i^T + bias_i)      i < W
-//   Inputs:  x [M, K] f32;  packed_i, as pack_weight gives them;  bias_i [N] f32 (optional)
-//   Outputs: y_i [M, N] f32
-// Products and sums are in f32: a bf16 weight only halves the bytes read from memory. Products that
-// read the same x, such as queries, keys and values, form one node, so that x is packed once.
-//
-// The layout in pairs is for processors with bf16 units, which multiply two neighbours of the depth
-// at a time:
-//   packed[p, q, i, j, h] = weight[64 p + j, 32 q + 2 i + h], 0 outside of it
-//   Output:  packed [ceil(N / 64), ceil(K / 32), 16, 64, 2] f32 | bf16 | f16
-// There W is 1, x has the dtype of the packed weight, y that of the attributes; sums are in f32.
-// Source: oneDNN's layout BA16a64b2a, which its products read as it is.
+//   Inputs:  x [M, K] f32 | the dtype of packed;  packed_i, as pack_weight gives them;
+//            bias_i [N] f32 (optional)
+//   Outputs: y_i [M, N] f32 | the dtype of x
+// Sums are in f32. With x in f32, a bf16 weight only halves the bytes read from memory. Products
+// that read the same x, such as queries, keys and values, can form one node, so that x is packed
+// once.
 #pragma once
 
 #include <cstdint>
@@ -27,24 +24,28 @@
 
 namespace cloze::ops {
 
-enum class WeightLayout { kPanels, kPairs };
+struct WeightLayout {
+  int64_t columns = 0;     // C, of outputs
+  int64_t depth = 0;       // D, of inputs, a multiple of E; 0: all of them
+  int64_t neighbours = 1;  // E
 
-// The layout of a packed weight of this shape.
-WeightLayout layout_of(const Shape& packed);
+  // Of a packed weight [N, K].
+  Shape shape(int64_t N, int64_t K) const;
+  // Where element (n, k) of a weight with K inputs is.
+  int64_t place(int64_t n, int64_t k, int64_t K) const;
 
-// The extents of a block of pairs.
-inline constexpr int64_t kPairColumns = 64;
-inline constexpr int64_t kPairDepth = 32;
+  bool operator==(const WeightLayout&) const = default;
+};
 
 struct PackWeightAttributes {
-  int64_t panel_columns = 0;  // C; not used for pairs. 0: weights stay as they are
+  WeightLayout layout;
   DType dtype = DType::kF32;
-  WeightLayout layout = WeightLayout::kPanels;
 };
 
 struct PackedLinearAttributes {
   int64_t outputs = 0;  // N
-  std::optional<GeluForm> activation;
+  WeightLayout layout;
+  std::optional<GeluForm> activation = {};
   DType dtype = DType::kF32;  // of y
   int64_t num_weights = 1;    // W
 };

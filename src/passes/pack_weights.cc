@@ -16,8 +16,6 @@ using graph::Node;
 using graph::NodeId;
 using graph::Rewriter;
 using graph::Value;
-using ops::PackWeightAttributes;
-
 using ops::Linear;
 using ops::PackedLinear;
 
@@ -25,8 +23,8 @@ using ops::PackedLinear;
 // weights whenever parameters have changed. Each weight has one, however many nodes read it.
 class PackedWeights {
  public:
-  PackedWeights(Graph& graph, const PackWeightAttributes& packing)
-      : graph_(graph), packing_(packing) {}
+  PackedWeights(Graph& graph, const WeightPacking& packing)
+      : graph_(graph), packing_{.layout = packing.layout, .dtype = packing.dtype} {}
 
   Value of(Value weight) {
     const auto [packed, is_new] = packed_.try_emplace(weight.index);
@@ -43,7 +41,7 @@ class PackedWeights {
 
  private:
   Graph& graph_;
-  PackWeightAttributes packing_;
+  ops::PackWeightAttributes packing_;
   std::unordered_map<int32_t, Value> packed_;
 };
 
@@ -53,7 +51,7 @@ bool is_output(const Graph& graph, Value value) {
 
 // The node `linear` with its weight packed.
 Node packed_linear(const Rewriter& rewriter, const Graph& graph, Node linear, Value packed,
-                   const PackWeightAttributes& packing) {
+                   const WeightPacking& packing) {
   const auto activation = std::any_cast<const ops::LinearAttributes&>(linear.attributes).activation;
   if (activation) {
     CLOZE_CHECK(rewriter.readers(linear.outputs[Linear::kU]).empty(),
@@ -62,10 +60,11 @@ Node packed_linear(const Rewriter& rewriter, const Graph& graph, Node linear, Va
     linear.accumulates.pop_back();
   }
   const int64_t outputs = graph.type(linear.inputs[Linear::kWeight]).shape[0];
-  const bool is_bf16 =
-      packing.layout == ops::WeightLayout::kPairs && !is_output(graph, linear.outputs[Linear::kY]);
-  linear.attributes =
-      ops::PackedLinearAttributes{outputs, activation, is_bf16 ? packing.dtype : DType::kF32};
+  const bool is_narrow = packing.is_of_activations && !is_output(graph, linear.outputs[Linear::kY]);
+  linear.attributes = ops::PackedLinearAttributes{.outputs = outputs,
+                                                  .layout = packing.layout,
+                                                  .activation = activation,
+                                                  .dtype = is_narrow ? packing.dtype : DType::kF32};
   linear.op = &ops::kPackedLinear;
   linear.inputs[PackedLinear::kPacked] = packed;
   return linear;
@@ -111,8 +110,7 @@ void join_products(Graph& graph) {
 
 }  // namespace
 
-void pack_weights(Graph& graph, const ops::PackWeightAttributes& packing) {
-  if (packing.panel_columns == 0) return;
+void pack_weights(Graph& graph, const WeightPacking& packing) {
   PackedWeights weights(graph, packing);
   Rewriter rewriter(graph);
   for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
@@ -123,7 +121,7 @@ void pack_weights(Graph& graph, const ops::PackWeightAttributes& packing) {
     rewriter.replace(id, packed_linear(rewriter, graph, node, packed, packing));
   }
   rewriter.finish();
-  if (packing.layout != ops::WeightLayout::kPairs) join_products(graph);
+  if (packing.joins_products) join_products(graph);
 }
 
 }  // namespace cloze::passes

@@ -4,12 +4,8 @@
 //   y = linear(x, w, b)            y = packed_linear(x, packed.w, b)
 //                                  (kRefresh)  packed.w = pack_weight(w)
 //
-// Consecutive products that read the same x, such as queries, keys and values, become one node. An
-// activation that fuse_activations() gave to a linear stays with it, but the output that it keeps
-// for the backward pass is dropped, so this pass is for graphs without a backward pass. Weights in
-// pairs belong to products of bf16 activations: use_compute_dtype() (precision.h) has to run next.
-// In that layout, products that are outputs of the graph give f32, so that scores are as exact as
-// the sums.
+// An activation that fuse_activations() gave to a linear stays with it, but the output that it keeps
+// for the backward pass is dropped, so this pass is for graphs without a backward pass.
 #pragma once
 
 #include "graph/graph.h"
@@ -17,7 +13,16 @@
 
 namespace cloze::passes {
 
-// Without panel_columns (backend/kernel.h) nothing is packed.
-void pack_weights(graph::Graph& graph, const ops::PackWeightAttributes& packing);
+struct WeightPacking {
+  ops::WeightLayout layout;
+  DType dtype = DType::kF32;  // of the packed weights: f32 or bf16
+  // Activations have this dtype, too: use_compute_dtype() (precision.h) has to run next. Products
+  // that are outputs of the graph give f32, so that scores are as exact as the sums.
+  bool is_of_activations = false;
+  // Consecutive products that read the same x, such as queries, keys and values, become one node.
+  bool joins_products = false;
+};
+
+void pack_weights(graph::Graph& graph, const WeightPacking& packing);
 
 }  // namespace cloze::passes

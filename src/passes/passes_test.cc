@@ -127,7 +127,7 @@ Graph inferring_model() {
   h = ops::linear(graph, {.x = h, .weight = weight});
   graph.mark_output(h, "y");
   fuse_activations(graph);
-  pack_weights(graph, {.panel_columns = 16, .dtype = DType::kBF16});
+  pack_weights(graph, {.layout = {.columns = 16}, .dtype = DType::kBF16});
   return graph;
 }
 
@@ -159,7 +159,7 @@ TEST(PackWeights, JoinsProductsThatReadTheSame) {
   const Value weight = graph.add_parameter("e", {5, 4}, graph::Init::zeros());
   y.push_back(ops::linear(graph, {.x = x, .weight = weight}));
   for (size_t i = 0; i < y.size(); ++i) graph.mark_output(y[i], fmt::format("y{}", i));
-  pack_weights(graph, {.panel_columns = 16});
+  pack_weights(graph, {.layout = {.columns = 16}, .joins_products = true});
   graph.verify();
   ASSERT_EQ(count(graph, ops::kPackedLinear), 3);
   const auto names = [&](const std::vector<Value>& values) {
@@ -175,9 +175,8 @@ TEST(PackWeights, JoinsProductsThatReadTheSame) {
   EXPECT_EQ(graph.nodes()[2].outputs, (std::vector<Value>{y[4]}));
 }
 
-// With weights in pairs, activations are bf16 from the embedding on, and the outputs of the graph
-// are f32.
-TEST(PackWeights, PairsGoWithActivationsInBf16) {
+// Activations are bf16 from the embedding on, and the outputs of the graph are f32.
+TEST(PackWeights, OfTheDtypeOfActivations) {
   Graph graph;
   const Value table = graph.add_parameter("table", {10, 4}, graph::Init::zeros());
   const auto ids = [&](const char* name) { return graph.add_input(name, {DType::kI32, {6}}); };
@@ -195,8 +194,9 @@ TEST(PackWeights, PairsGoWithActivationsInBf16) {
   h = nn::linear_layer(graph, "b", h, {.out_features = 2});
   graph.mark_output(h, "y");
   fuse_activations(graph);
-  pack_weights(graph,
-               {.panel_columns = 16, .dtype = DType::kBF16, .layout = ops::WeightLayout::kPairs});
+  pack_weights(graph, {.layout = {.columns = 64, .depth = 32, .neighbours = 2},
+                       .dtype = DType::kBF16,
+                       .is_of_activations = true});
   use_compute_dtype(graph, DType::kBF16);
   graph.verify();
   EXPECT_EQ(count(graph, ops::kPackedLinear), 2);

@@ -3,10 +3,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "engine/devices.h"
 #include "ops/elementwise.h"
-#include "passes/accumulate.h"
 #include "passes/differentiate.h"
-#include "passes/fuse.h"
 #include "passes/precision.h"
 #include "passes/recompute.h"
 
@@ -16,6 +15,10 @@ namespace {
 using graph::Graph;
 using graph::Value;
 using graph::VariableRole;
+
+const backend::Backend& backend_of(const TrainingStepOptions& options) {
+  return engine::device_named(options.compile.device).backend();
+}
 
 void accumulate_metric(Graph& graph, const std::string& name, Value value) {
   const Value metric =
@@ -71,20 +74,18 @@ void take_stage(TrainingGraph& training, const TrainingStepOptions& options) {
 
 }  // namespace
 
-std::vector<TrainingPass> training_passes(bool recompute) {
-  std::vector<TrainingPass> passes{{"fuse_activations", passes::fuse_activations},
-                                   {"fuse_vocabulary_loss", passes::fuse_vocabulary_loss},
-                                   {"accumulate_in_place", passes::accumulate_in_place}};
-  if (recompute) passes.push_back({"recompute_layers", passes::recompute_layers});
+std::vector<backend::GraphPass> training_passes(const TrainingStepOptions& options) {
+  std::vector<backend::GraphPass> passes = backend_of(options).training_passes();
+  if (options.recompute) passes.push_back({"recompute_layers", passes::recompute_layers});
   return passes;
 }
 
 TrainingGraph training_graph(const TrainingStepOptions& options) {
-  return training_graph(options, training_passes(options.recompute));
+  return training_graph(options, training_passes(options));
 }
 
 TrainingGraph training_graph(const TrainingStepOptions& options,
-                             const std::vector<TrainingPass>& passes) {
+                             const std::vector<backend::GraphPass>& passes) {
   Graph graph;
   const std::vector<models::TaskLoss> losses = add_forward(graph, options);
   const Value seed = graph.add_input(kLossGradient, graph::kScalar);
@@ -92,7 +93,7 @@ TrainingGraph training_graph(const TrainingStepOptions& options,
   for (const models::TaskLoss& loss : losses) minimised.push_back(loss.loss);
   passes::differentiate(graph, minimised, seed);
   accumulate_metrics(graph, losses);
-  for (const TrainingPass& pass : passes) pass.run(graph);
+  for (const backend::GraphPass& pass : passes) pass.run(graph);
   TrainingGraph training{.graph = std::move(graph), .terms = terms_of(losses)};
   if (options.num_stages() > 1) take_stage(training, options);
   training.update.keeps_joined = options.optimizer.joins_qkv;
@@ -112,7 +113,7 @@ TrainingGraph evaluation_graph(TrainingStepOptions options) {
   const std::vector<models::TaskLoss> losses = add_forward(graph, options);
   graph.info(*graph.find(models::kRandomKey)).is_optional = true;  // nothing is dropped
   accumulate_metrics(graph, losses);
-  passes::fuse_activations(graph);
+  for (const backend::GraphPass& pass : backend_of(options).evaluation_passes()) pass.run(graph);
   return {std::move(graph), terms_of(losses)};
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/kernel.h"
 #include "comm/communicator.h"
 #include "data/micro_batch.h"
 #include "engine/session.h"
@@ -52,13 +53,9 @@ struct TrainingStepOptions {
   int num_replicas() const { return ranks->size() / num_stages(); }
 };
 
-// A pass over the differentiated graph, after which it computes the same in less time or memory.
-struct TrainingPass {
-  std::string_view name;
-  void (*run)(graph::Graph& graph);
-};
-// In the order in which they run.
-std::vector<TrainingPass> training_passes(bool recompute);
+// The passes over the differentiated graph, in the order in which they run: the device's, and
+// recomputation.
+std::vector<backend::GraphPass> training_passes(const TrainingStepOptions& options);
 
 // The whole training graph after all passes, for compile() and `cloze plan`.
 struct TrainingGraph {
@@ -69,7 +66,7 @@ struct TrainingGraph {
 };
 TrainingGraph training_graph(const TrainingStepOptions& options);
 TrainingGraph training_graph(const TrainingStepOptions& options,
-                             const std::vector<TrainingPass>& passes);
+                             const std::vector<backend::GraphPass>& passes);
 
 // The forward pass alone, without dropout: a TrainingStep of it accumulates, and updates nothing.
 TrainingGraph evaluation_graph(TrainingStepOptions options);

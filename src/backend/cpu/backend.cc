@@ -7,8 +7,8 @@
 
 #include "backend/cpu/instruction_set.h"
 #include "backend/cpu/kernels.h"
-#include "backend/cpu/native/matmul.h"
-#include "backend/cpu/packed_linear.h"
+#include "backend/cpu/packing.h"
+#include "backend/host/host_backend.h"
 #include "backend/host/host_device.h"
 #include "backend/host/host_target.h"
 #include "backend/reference/backend.h"
@@ -42,7 +42,7 @@ class CpuTarget final : public host::HostTarget {
   }
 };
 
-class CpuBackend final : public Backend {
+class CpuBackend final : public host::HostBackend {
  public:
   CpuBackend() {
     for (const auto& table : kTables) {
@@ -61,15 +61,16 @@ class CpuBackend final : public Backend {
   std::shared_ptr<const Target> target(const TargetOptions& options) const override {
     return std::make_shared<CpuTarget>(options);
   }
-  // bf16 weights are laid out in pairs where the processor multiplies bf16 itself: that is faster
-  // there.
-  ops::PackWeightAttributes weight_layout(DType precision) const override {
-    const bool in_pairs = precision == DType::kBF16 && !refuse_native_bf16();
-    return {.panel_columns = weight_panel_columns(),
-            .dtype = precision,
-            .layout = in_pairs ? ops::WeightLayout::kPairs : ops::WeightLayout::kPanels};
+  std::vector<GraphPass> inference_passes(DType weights) const override {
+    return packing_passes(weight_packing(weights));
   }
-
+  std::vector<LayoutFact> weight_layout(DType weights) const override {
+    return cpu::weight_layout(weights);
+  }
+  std::optional<std::string> refuse_layout(DType weights,
+                                           std::span<const LayoutFact> there) const override {
+    return cpu::refuse_layout(weights, there);
+  }
   std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
     const auto found = kernels_.find(&op);
     return found == kernels_.end() ? reference::backend().kernels(op) : found->second;

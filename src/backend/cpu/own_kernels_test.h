@@ -9,6 +9,7 @@
 
 #include "backend/cpu/backend.h"
 #include "backend/cpu/native/matmul.h"
+#include "backend/cpu/packed_linear.h"
 #include "backend/reference/backend.h"
 #include "ops/attention.h"
 #include "ops/packed_linear.h"
@@ -35,9 +36,9 @@ inline std::vector<KernelEntry> own_kernels(const graph::OpDefinition& op, DType
     if (!entry.name.starts_with("cpu/")) continue;
     if (is_native(entry) && dtype == DType::kBF16) {
       entry.refuse = [](const KernelRequest& request) -> std::optional<std::string> {
-        const bool in_panels = request.op == &ops::kPackedLinear &&
-                               ops::layout_of(request.inputs[ops::PackedLinear::kPacked].shape) ==
-                                   ops::WeightLayout::kPanels;
+        const bool in_panels =
+            request.op == &ops::kPackedLinear &&
+            request.attributes_as<ops::PackedLinearAttributes>().layout != kPairLayout;
         if (in_panels) return "the weight is packed in panels";
         return multiplies_pairs(*request.op) ? std::nullopt : refuse_any_bf16();
       };

@@ -56,13 +56,13 @@ namespace cloze::backend::cpu {
 
 HWY_EXPORT(pack_panel);
 
-int64_t weight_panel_columns() { return register_tile().columns; }
+ops::WeightLayout panel_layout() { return {.columns = register_tile().columns}; }
 
-std::optional<std::string> refuse_other_panels(const Shape& packed) {
-  if (ops::layout_of(packed) == ops::WeightLayout::kPairs) return "the weight is packed in pairs";
-  const int64_t columns = packed[-1];
-  if (columns == weight_panel_columns()) return std::nullopt;
-  return fmt::format("panels of {} columns, not of {}", columns, weight_panel_columns());
+std::optional<std::string> refuse_other_panels(const ops::WeightLayout& layout) {
+  const ops::WeightLayout here = panel_layout();
+  if (layout == here) return std::nullopt;
+  if (layout == kPairLayout) return "the weight is packed in pairs";
+  return fmt::format("panels of {} columns, not of {}", layout.columns, here.columns);
 }
 
 namespace {
@@ -105,7 +105,7 @@ class PackWeight final : public Kernel, ops::PackWeight {
 constexpr KernelRow kRows[] = {
     {&ops::kPackWeight, "panels",
      [](const KernelRequest& request) {
-       return refuse_other_panels(request.outputs[ops::PackWeight::kPacked].shape);
+       return refuse_other_panels(request.attributes_as<ops::PackWeightAttributes>().layout);
      },
      create_kernel<PackWeight>},
 };

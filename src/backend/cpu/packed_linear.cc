@@ -153,12 +153,14 @@ class PackedLinear final : public Kernel, ops::PackedLinear {
   std::vector<Part> columns_;  // of each task
 };
 
+std::optional<std::string> refuse(const KernelRequest& request) {
+  const auto& layout = request.attributes_as<ops::PackedLinearAttributes>().layout;
+  if (auto refusal = refuse_other_panels(layout)) return refusal;
+  return refuse_unless_f32({.op = request.op, .inputs = {request.inputs[ops::PackedLinear::kX]}});
+}
+
 constexpr KernelRow kRows[] = {
-    {&ops::kPackedLinear, "panels",
-     [](const KernelRequest& request) {
-       return refuse_other_panels(request.inputs[ops::PackedLinear::kPacked].shape);
-     },
-     create_kernel<PackedLinear>},
+    {&ops::kPackedLinear, "panels", refuse, create_kernel<PackedLinear>},
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
-// What the kernels of pack_weight and packed_linear (ops/packed_linear.h) agree on: how wide the
-// panels of a packed weight are for the instruction set in use; and how packed_linear is cut.
+// What the kernels of pack_weight and packed_linear (ops/packed_linear.h) agree on: the layouts of
+// packed weights, and how packed_linear is cut.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "base/shape.h"
+#include "ops/packed_linear.h"
 
 namespace cloze::backend::cpu {
 
@@ -19,8 +19,15 @@ struct PackedLinearPlan {
   static constexpr int64_t kMostDepth = 768;
 };
 
-int64_t weight_panel_columns();
-// Why a packed weight of this shape is of no use here; empty when it is.
-std::optional<std::string> refuse_other_panels(const Shape& packed);
+// Panels of as many columns as our own products multiply at a time with the instruction set in use.
+ops::WeightLayout panel_layout();
+// Why a weight in this layout is of no use to them; empty when it is.
+std::optional<std::string> refuse_other_panels(const ops::WeightLayout& layout);
+
+// Pairs, for processors with bf16 units, which multiply two neighbours of the depth at a time.
+// Source: oneDNN's layout BA16a64b2a, which its products read as it is.
+inline constexpr ops::WeightLayout kPairLayout{.columns = 64, .depth = 32, .neighbours = 2};
+inline constexpr int64_t kPairColumns = kPairLayout.columns;
+inline constexpr int64_t kPairDepth = kPairLayout.depth;
 
 }  // namespace cloze::backend::cpu

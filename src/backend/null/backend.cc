@@ -1,7 +1,7 @@
 #include "backend/null/backend.h"
 
+#include "backend/host/host_backend.h"
 #include "backend/host/host_device.h"
-#include "backend/host/host_target.h"
 
 namespace cloze::backend::null {
 namespace {
@@ -18,12 +18,9 @@ constexpr KernelEntry kEntry{
       return std::make_unique<NullKernel>();
     }};
 
-class NullBackend : public Backend {
+class NullBackend final : public host::HostBackend {
  public:
   std::string_view name() const override { return "null"; }
-  std::shared_ptr<const Target> target(const TargetOptions& options) const override {
-    return std::make_shared<host::HostTarget>(options);
-  }
   std::span<const KernelEntry> kernels(const graph::OpDefinition&) const override {
     return {&kEntry, 1};
   }

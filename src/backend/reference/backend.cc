@@ -6,8 +6,8 @@
 #include <deque>
 #include <unordered_map>
 
+#include "backend/host/host_backend.h"
 #include "backend/host/host_device.h"
-#include "backend/host/host_target.h"
 #include "backend/reference/kernels.h"
 
 namespace cloze::backend::reference {
@@ -39,7 +39,7 @@ constexpr KernelTable (*kFamilies[])() = {
 #undef CLOZE_KERNELS
 };
 
-class ReferenceBackend final : public Backend {
+class ReferenceBackend final : public host::HostBackend {
  public:
   ReferenceBackend() {
     for (const auto& family : kFamilies) {
@@ -52,9 +52,6 @@ class ReferenceBackend final : public Backend {
   }
 
   std::string_view name() const override { return "reference"; }
-  std::shared_ptr<const Target> target(const TargetOptions& options) const override {
-    return std::make_shared<host::HostTarget>(options);
-  }
   std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
     const auto found = kernels_.find(&op);
     if (found == kernels_.end()) return {};

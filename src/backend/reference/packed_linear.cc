@@ -9,49 +9,18 @@ namespace {
 CLOZE_REFERENCE_KERNEL(PackWeight, PackWeight);
 CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(PackedLinear, PackedLinear);
 
-// Where element (n, k) of the weight is.
-int64_t place_in_panels(const Shape& packed, int64_t n, int64_t k) {
-  const int64_t columns = packed[2];
-  return (n / columns * packed[1] + k) * columns + n % columns;
-}
-
-int64_t place_in_pairs(const Shape& packed, int64_t n, int64_t k) {
-  using ops::kPairColumns;
-  using ops::kPairDepth;
-  const int64_t block = n / kPairColumns * packed[1] + k / kPairDepth;
-  const int64_t pair = (block * kPairDepth + k % kPairDepth) / 2;
-  return (pair * kPairColumns + n % kPairColumns) * 2 + k % 2;
-}
-
-int64_t place_of(const Shape& packed, int64_t n, int64_t k) {
-  const bool in_pairs = ops::layout_of(packed) == ops::WeightLayout::kPairs;
-  return in_pairs ? place_in_pairs(packed, n, k) : place_in_panels(packed, n, k);
-}
-
-// The extents that a packed weight has room for: at least those of the weight.
-struct Extents {
-  int64_t N, K;
-};
-Extents extents_of(const Shape& packed) {
-  if (ops::layout_of(packed) == ops::WeightLayout::kPanels) {
-    return {packed[0] * packed[2], packed[1]};
-  }
-  return {packed[0] * ops::kPairColumns, packed[1] * ops::kPairDepth};
-}
-
 // x of dtype In by a packed weight of dtype X to y of dtype Out.
 template <typename X, typename In, typename Out>
 void multiply_by(const Call& call, int64_t i) {
   const auto& attributes = call.attributes<ops::PackedLinearAttributes>();
   const size_t bias = ops::bias_input(attributes, i);
-  const Shape& shape = call.input_shape(PackedLinear::kPacked);
   const Shape& x_shape = call.input_shape(PackedLinear::kX);
   const int64_t K = x_shape[1];
   const int64_t N = attributes.outputs;
   const Reader<X> packed = call.read<X>(ops::packed_input(i));
   double* weight = call.workspace();
   for (int64_t n = 0; n < N; ++n) {
-    for (int64_t k = 0; k < K; ++k) weight[n * K + k] = packed[place_of(shape, n, k)];
+    for (int64_t k = 0; k < K; ++k) weight[n * K + k] = packed[attributes.layout.place(n, k, K)];
   }
   const Reader<In> x = call.read<In>(PackedLinear::kX);
   const Writer<Out> y = call.write<Out>(static_cast<size_t>(i));
@@ -74,16 +43,13 @@ void multiply(const Call& call) {
 
 template <typename X>
 void PackWeight::run(const Call& call) {
-  const Shape& shape = call.output_shape(kPacked);
-  const Shape& weight_shape = call.input_shape(kWeight);
+  const auto& layout = call.attributes<ops::PackWeightAttributes>().layout;
+  const Shape& shape = call.input_shape(kWeight);
   const auto weight = call.read<Parameter<X>>(kWeight);
   const Writer<X> packed = call.write<X>(kPacked);
-  const Extents extents = extents_of(shape);
-  for (int64_t n = 0; n < extents.N; ++n) {
-    for (int64_t k = 0; k < extents.K; ++k) {
-      const bool is_inside = n < weight_shape[0] && k < weight_shape[1];
-      packed.put(place_of(shape, n, k), is_inside ? weight(n, k) : 0.0);
-    }
+  for (int64_t i = 0; i < call.output_shape(kPacked).elements(); ++i) packed.put(i, 0.0);
+  for (int64_t n = 0; n < shape[0]; ++n) {
+    for (int64_t k = 0; k < shape[1]; ++k) packed.put(layout.place(n, k, shape[1]), weight(n, k));
   }
 }
 

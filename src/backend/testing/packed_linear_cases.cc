@@ -10,8 +10,6 @@
 namespace cloze::backend::testing {
 namespace {
 
-using ops::WeightLayout;
-
 struct ProductSizes {
   int64_t M, K, N;
   int64_t num_weights = 1;
@@ -22,33 +20,38 @@ struct ProductSizes {
 // of the depth; several weights.
 constexpr ProductSizes kSizes[] = {{700, 1, 1},    {7, 13, 2},     {33, 300, 65},
                                    {13, 1100, 40}, {200, 780, 20}, {33, 300, 65, 3}};
-// Whole blocks of pairs, and sizes around their borders.
+// Whole blocks, and sizes around their borders.
 constexpr ProductSizes kPairSizes[] = {{700, 1, 1}, {7, 13, 2}, {33, 300, 65}, {16, 64, 128}};
-constexpr int64_t kPanelColumns[] = {16, 32};  // of AVX2, and of AVX-512
+// The layouts of the CPU: panels of AVX2 and of AVX-512, and oneDNN's pairs.
+constexpr ops::WeightLayout kPanels[] = {{.columns = 16}, {.columns = 32}};
+constexpr ops::WeightLayout kPairs{.columns = 64, .depth = 32, .neighbours = 2};
+
+std::string name_of_layout(const ops::WeightLayout& layout) {
+  return layout == kPairs ? "in pairs" : fmt::format("in panels of {}", layout.columns);
+}
 
 void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes,
                const ops::PackWeightAttributes& pack, DType result = DType::kF32) {
   const graph::TensorType weight{DType::kF32, {sizes.N, sizes.K}};
   const auto packed = ops::kPackWeight.infer(std::vector{weight}, pack);
-  const bool pairs = pack.layout == WeightLayout::kPairs;
-  const char* layout = pairs ? " in pairs" : "";
-  cases.push_back(
-      {.name = fmt::format("panels of {} in {}{}", pack.panel_columns, name_of(pack.dtype), layout),
-       .op = &ops::kPackWeight,
-       .attributes = pack,
-       .inputs = {weight},
-       .why_zeros = "a panel may be mostly padding"});
-  const DType x = pairs ? pack.dtype : DType::kF32;
+  const std::string layout = name_of_layout(pack.layout);
+  cases.push_back({.name = fmt::format("{} {}", name_of(pack.dtype), layout),
+                   .op = &ops::kPackWeight,
+                   .attributes = pack,
+                   .inputs = {weight},
+                   .why_zeros = "a panel may be mostly padding"});
+  const DType x = pack.layout == kPairs ? pack.dtype : DType::kF32;
   const auto num_weights = static_cast<size_t>(sizes.num_weights);
   for (const auto& activation : {std::optional<ops::GeluForm>(), std::optional(ops::GeluForm::kErf),
                                  std::optional(ops::GeluForm::kTanh)}) {
     for (const bool has_bias : {false, true}) {
       KernelCase one{
           .name = fmt::format(
-              "{} times {} outputs, {}{}{}", num_weights, sizes.N, has_bias ? "bias" : "no bias",
+              "{} times {} outputs, {}{} {}", num_weights, sizes.N, has_bias ? "bias" : "no bias",
               activation ? fmt::format(", gelu {}", static_cast<int>(*activation)) : "", layout),
           .op = &ops::kPackedLinear,
-          .attributes = ops::PackedLinearAttributes{sizes.N, activation, result, sizes.num_weights},
+          .attributes = ops::PackedLinearAttributes{sizes.N, pack.layout, activation, result,
+                                                    sizes.num_weights},
           .inputs = {{x, {sizes.M, sizes.K}}},
           .prepare =
               [sizes, activation](auto& inputs, Random& random) {
@@ -89,10 +92,10 @@ std::vector<ProductSizes> panel_sizes(const SweepExtents& extents) {
 std::vector<ProductSizes> pair_sizes(const SweepExtents& extents) {
   std::vector<ProductSizes> sizes;
   for (const int64_t M : extents.up_to(kSweptPairRows, {32, 128})) sizes.push_back({M, 33, 65});
-  for (const int64_t K : extents.up_to(3 * ops::kPairDepth, {ops::kPairDepth})) {
+  for (const int64_t K : extents.up_to(3 * kPairs.depth, {kPairs.depth})) {
     sizes.push_back({5, K, 65});
   }
-  for (const int64_t N : extents.up_to(3 * ops::kPairColumns, {ops::kPairColumns})) {
+  for (const int64_t N : extents.up_to(3 * kPairs.columns, {kPairs.columns})) {
     sizes.push_back({5, 33, N});
   }
   return sizes;
@@ -103,10 +106,10 @@ std::vector<ProductSizes> pair_sizes(const SweepExtents& extents) {
 std::vector<KernelCase> packed_linear_cases(DType dtype) {
   std::vector<KernelCase> cases;
   for (const ProductSizes& sizes : kSizes) {
-    for (const int64_t columns : kPanelColumns) add_cases(cases, sizes, {columns, dtype});
+    for (const ops::WeightLayout& panels : kPanels) add_cases(cases, sizes, {panels, dtype});
   }
   for (const ProductSizes& sizes : kPairSizes) {
-    const ops::PackWeightAttributes pack{.dtype = dtype, .layout = WeightLayout::kPairs};
+    const ops::PackWeightAttributes pack{kPairs, dtype};
     add_cases(cases, sizes, pack, dtype);
     if (dtype != DType::kF32) add_cases(cases, sizes, pack, DType::kF32);
   }
@@ -116,12 +119,12 @@ std::vector<KernelCase> packed_linear_cases(DType dtype) {
 std::vector<KernelCase> packed_linear_sweep(DType dtype, const SweepExtents& extents) {
   SweepCases sweep;
   for (const ProductSizes& sizes : panel_sizes(extents)) {
-    for (const int64_t columns : kPanelColumns) {
-      sweep.add(cases_of(sizes, {columns, dtype}, DType::kF32));
+    for (const ops::WeightLayout& panels : kPanels) {
+      sweep.add(cases_of(sizes, {panels, dtype}, DType::kF32));
     }
   }
   for (const ProductSizes& sizes : pair_sizes(extents)) {
-    const ops::PackWeightAttributes pack{.dtype = dtype, .layout = WeightLayout::kPairs};
+    const ops::PackWeightAttributes pack{kPairs, dtype};
     sweep.add(cases_of(sizes, pack, dtype));
     if (dtype != DType::kF32) sweep.add(cases_of(sizes, pack, DType::kF32));
   }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "backend/cpu/native/pair_packing.h"
+#include "backend/cpu/packed_linear.h"
 #include "base/bfloat16.h"
-#include "ops/packed_linear.h"
 
 namespace cloze::backend::cpu {
 namespace {
@@ -35,10 +35,10 @@ std::vector<Y> activated(const std::vector<bfloat16>& x, const ActivatedMatmulSh
                          std::vector<float>& u) {
   std::vector<bfloat16> identity(kColumns * kColumns);
   for (int64_t i = 0; i < kColumns; ++i) identity[i * kColumns + i] = bfloat16(1.0f);
-  alignas(64) static bfloat16 packed[ops::kPairColumns * ops::kPairDepth];
+  alignas(64) static bfloat16 packed[kPairColumns * kPairDepth];
   alignas(64) static char scratch[1 << 20];
   pack_pairs(HalfRows{identity.data(), kColumns, kColumns, kColumns},
-             {packed, ops::kPairColumns, ops::kPairDepth, ops::kPairColumns});
+             {packed, kPairColumns, kPairDepth, kPairColumns});
   std::vector<Y> y(x.size());
   ActivatedMatmul product(shape);
   u.resize(shape.keeps_u ? x.size() : 0);

@@ -6,13 +6,13 @@
 #include "backend/cpu/native/activated_matmul.h"
 #include "backend/cpu/native/matmul.h"
 #include "backend/cpu/native/pair_packing.h"
+#include "backend/cpu/packed_linear.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/row_sums.h"
 #include "backend/cpu/workspace.h"
 #include "base/bfloat16.h"
 #include "ops/grouped_linear.h"
 #include "ops/linear.h"
-#include "ops/packed_linear.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/native/linear.cc"
@@ -80,9 +80,9 @@ namespace {
 class PackedPairs {
  public:
   PackedPairs(int64_t depth, int64_t columns, int num_threads)
-      : panels_{.columns = round_up(columns, ops::kPairColumns),
-                .depth = round_up(depth, ops::kPairDepth),
-                .panel_columns = ops::kPairColumns},
+      : panels_{.columns = round_up(columns, kPairColumns),
+                .depth = round_up(depth, kPairDepth),
+                .panel_columns = kPairColumns},
         num_threads_(num_threads) {}
 
   size_t bytes() const {
@@ -91,18 +91,18 @@ class PackedPairs {
   // Packs from rows [depth, columns], or from those of the transpose.
   template <typename T>
   void pack(const MatrixRows<T>& from, bool is_transposed, void* to) const {
-    for_each_item(panels_.columns / ops::kPairColumns, num_threads_, [&](int64_t panel, int) {
-      const int64_t column = panel * ops::kPairColumns;
+    for_each_item(panels_.columns / kPairColumns, num_threads_, [&](int64_t panel, int) {
+      const int64_t column = panel * kPairColumns;
       PairPanels one = panels_;
       one.panels = static_cast<bfloat16*>(to) + column * panels_.depth;
-      one.columns = ops::kPairColumns;
+      one.columns = kPairColumns;
       MatrixRows<T> part = from;
       part.rows += column * (is_transposed ? from.stride : 1);
       if (is_transposed) {
-        part.count = std::min(from.count - column, ops::kPairColumns);
+        part.count = std::min(from.count - column, kPairColumns);
         pack_transposed_pairs(part, one);
       } else {
-        part.width = std::min(from.width - column, ops::kPairColumns);
+        part.width = std::min(from.width - column, kPairColumns);
         pack_pairs(part, one);
       }
     });

@@ -8,11 +8,11 @@
 
 #include <dnnl.hpp>
 
+#include "backend/cpu/packed_linear.h"
 #include "backend/cpu/storage.h"
 #include "backend/cpu/workspace.h"
 #include "base/bfloat16.h"
 #include "base/error.h"
-#include "ops/packed_linear.h"
 #include "platform/processor.h"
 
 namespace cloze::backend::cpu {
@@ -48,7 +48,7 @@ memory::desc b_of(const MatmulShape& shape) {
             bf16,
             is_transposed ? memory::format_tag::abdc : memory::format_tag::abcd};
   }
-  static_assert(ops::kPairColumns == 64 && ops::kPairDepth == 32);
+  static_assert(kPairColumns == 64 && kPairDepth == 32);
   return {{shape.depth, shape.n}, bf16, memory::format_tag::BA16a64b2a};
 }
 

@@ -7,7 +7,7 @@
 // threads of its own it would have them spin for milliseconds after each product, on the processors
 // that the next kernel needs. The bytes are the same for any number of threads.
 //
-// B is packed in pairs beforehand (ops/packed_linear.h), which is the layout oneDNN likes best. A
+// B is packed in pairs beforehand (backend/cpu/packed_linear.h), which is the layout oneDNN likes best. A
 // grouped product (ops/grouped_linear.h) is as many products of these sizes as it has groups. Its B
 // is plain, [depth, n] or transposed, group after group, which is as fast for blocks of this size;
 // A and C of the groups lie side by side in each row.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "backend/cpu/native/pair_packing.h"
-#include "ops/packed_linear.h"
+#include "backend/cpu/packed_linear.h"
 #include "plan/kept_bytes.h"
 #include "platform/memory.h"
 
@@ -72,8 +72,8 @@ void check(const MatmulShape& shape) {
   Matmul matmul(shape);
   const auto scratch = allocate(matmul.scratch_bytes());
   MatmulCall call{a.data(), b.data(), bias.data(), c.data(), scratch.get()};
-  PairPanels panels{nullptr, round_up(shape.n, ops::kPairColumns),
-                    round_up(shape.depth, ops::kPairDepth), ops::kPairColumns};
+  PairPanels panels{nullptr, round_up(shape.n, kPairColumns), round_up(shape.depth, kPairDepth),
+                    kPairColumns};
   const auto packed =
       allocate(static_cast<size_t>(panels.columns * panels.depth) * sizeof(bfloat16));
   if (shape.b == MatmulWeight::kPairs) {
@@ -109,7 +109,7 @@ TEST(Matmul, IsExactForWholeNumbers) {
 TEST(Matmul, GivesTheSameBytesForAnyNumberOfThreads) {
   if (const auto refusal = refuse_any_bf16()) GTEST_SKIP() << *refusal;
   for (const int64_t depth : {96, 768, 4096}) {
-    MatmulShape shape{130, ops::kPairColumns, depth};
+    MatmulShape shape{130, kPairColumns, depth};
     std::vector<bfloat16> a, b;
     for (int64_t i = 0; i < shape.m * depth; ++i) {
       a.push_back(bfloat16(std::sin(static_cast<float>(i))));

@@ -1,10 +1,11 @@
 // packed_linear by oneDNN, where the processor multiplies bf16 itself, and pack_weight for it: the
-// weight is stored in pairs, as oneDNN reads it (ops/packed_linear.h), so that one copy, made when
+// weight is stored in pairs, as oneDNN reads it (packed_linear.h), so that one copy, made when
 // the model is loaded, serves calls of every size, and a call need not lay out anything.
 #include <algorithm>
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/native/activated_matmul.h"
+#include "backend/cpu/packed_linear.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/storage.h"
@@ -12,9 +13,6 @@
 
 namespace cloze::backend::cpu {
 namespace {
-
-using ops::kPairColumns;
-using ops::kPairDepth;
 
 template <typename T>
 void pack_block(const float* weight, const Shape& shape, int64_t column, int64_t depth, T* packed) {
@@ -99,21 +97,22 @@ class NativePackedLinear final : public Kernel, ops::PackedLinear {
   ActivatedMatmul product_;
 };
 
-std::optional<std::string> refuse_panels(const Shape& packed) {
-  if (ops::layout_of(packed) == ops::WeightLayout::kPairs) return std::nullopt;
+std::optional<std::string> refuse_panels(const ops::WeightLayout& layout) {
+  if (layout == kPairLayout) return std::nullopt;
   return "the weight is packed in panels";
 }
 
 std::optional<std::string> refuse_packed_linear(const KernelRequest& request) {
-  if (auto refusal = refuse_panels(request.inputs[ops::PackedLinear::kPacked].shape))
-    return refusal;
+  const auto& attributes = request.attributes_as<ops::PackedLinearAttributes>();
+  if (auto refusal = refuse_panels(attributes.layout)) return refusal;
+  if (attributes.num_weights > 1) return "several weights";
   return refuse_unless_native_bf16(request);
 }
 
 constexpr KernelRow kRows[] = {
     {&ops::kPackWeight, "pairs",
      [](const KernelRequest& request) {
-       return refuse_panels(request.outputs[ops::PackWeight::kPacked].shape);
+       return refuse_panels(request.attributes_as<ops::PackWeightAttributes>().layout);
      },
      create_kernel<PackPairs>},
     {&ops::kPackedLinear, "native_bf16", refuse_packed_linear, create_kernel<NativePackedLinear>},
