@@ -24,7 +24,7 @@ namespace cloze::backend {
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
-  virtual DeviceAddress start() const = 0;  // 64-byte aligned
+  virtual DeviceAddress start() const = 0;  // aligned as the backend says
   virtual size_t bytes() const = 0;
 };
 

@@ -73,7 +73,7 @@ class DeviceAddress {
   std::byte* pointer_ = nullptr;
 };
 
-// Addresses of one call, 64-byte aligned, in the order of the request's types.
+// Addresses of one call, aligned as the backend says, in the order of the request's types.
 struct KernelArguments {
   std::span<const DeviceAddress> inputs;  // those an operator mutates are written through
   std::span<const DeviceAddress> outputs;
@@ -131,6 +131,10 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
+  // That its kernels compute with: results are the same bytes only where this is the same. "avx512"
+  virtual std::string instruction_set() const = 0;
+  // Of all addresses that its kernels are given, in bytes.
+  virtual int64_t alignment() const { return 64; }  // a cache line, and the widest vector
   // UserError for options that no device of this kind has.
   virtual std::shared_ptr<const Target> target(const TargetOptions& options) const = 0;
   // Passes in the order in which they run: over a graph that is differentiated and has no update

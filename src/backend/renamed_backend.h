@@ -11,6 +11,8 @@ class RenamedBackend final : public Backend {
   RenamedBackend(std::string_view name, const Backend& renamed) : name_(name), renamed_(renamed) {}
 
   std::string_view name() const override { return name_; }
+  std::string instruction_set() const override { return renamed_.instruction_set(); }
+  int64_t alignment() const override { return renamed_.alignment(); }
   std::shared_ptr<const Target> target(const TargetOptions& options) const override {
     return renamed_.target(options);
   }

@@ -40,10 +40,12 @@ std::vector<std::string> names_of(bool are_for_tests) {
 }  // namespace
 
 backend::Device& device_named(std::string_view name) {
-  const auto found = std::ranges::find(kTable, name, &DeviceRow::name);
+  const std::string_view kind = name.substr(0, name.find(':'));
+  const auto found = std::ranges::find(kTable, kind, &DeviceRow::name);
   if (found == kTable.end()) {
     throw_user_error("unknown device {}; choose {}", name, fmt::join(device_names(), ", "));
   }
+  if (kind != name) throw_user_error("there is only one device {0}: give {0}, not {1}", kind, name);
   return found->device();
 }
 

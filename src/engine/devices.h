@@ -9,7 +9,8 @@
 
 namespace cloze::engine {
 
-// UserError for a name that is neither among device_names() nor among test_device_names().
+// UserError for a name that is neither among device_names() nor among test_device_names(), and for a
+// number, as in "cpu:1", of a device of which there is only one.
 backend::Device& device_named(std::string_view name);
 
 // Devices that users are offered: "cpu".

@@ -32,7 +32,11 @@ class Split {
  public:
   Split(const plan::Program& program, const plan::ProgramUse& use, const StepSeconds& seconds,
         const std::vector<int64_t>& layers)
-      : graph_(program.graph), use_(use), seconds_(seconds), costs_(layers.size()) {
+      : program_(program),
+        graph_(program.graph),
+        use_(use),
+        seconds_(seconds),
+        costs_(layers.size()) {
     parameters_.resize(layers.size());
     kept_.resize(layers.size());
     for (size_t stage = 0; stage < layers.size(); ++stage) costs_[stage].layers = layers[stage];
@@ -122,7 +126,7 @@ class Split {
   void count_variable(Value value) {
     const graph::ValueInfo& info = graph_.info(value);
     if (info.kind == ValueKind::kIntermediate) return;
-    const int64_t bytes = plan::aligned(info.type.bytes());
+    const int64_t bytes = program_.aligned(info.type.bytes());
     const std::optional<Value> parameter = parameter_of(value);
     size_t owners = 0;
     for (size_t stage = 0; stage < costs_.size(); ++stage) {
@@ -191,7 +195,7 @@ class Split {
     costs.kernel_bytes = kept_[stage].bytes();
     int64_t all = 0;
     for (const Value gradient : graph_.variables(VariableRole::kGradient)) {
-      all += plan::aligned(graph_.type(gradient).bytes());
+      all += program_.aligned(graph_.type(gradient).bytes());
     }
     const double share = static_cast<double>(costs.gradient_bytes) / static_cast<double>(all);
     costs.host = seconds_.host * share;
@@ -214,9 +218,10 @@ class Split {
     }
     std::vector<plan::Lifetime> lifetimes;
     for (const auto& [value, life] : lives) lifetimes.push_back(life);
-    return plan::plan_memory(lifetimes).total_bytes;
+    return plan::plan_memory(lifetimes, program_.alignment).total_bytes;
   }
 
+  const plan::Program& program_;
   const Graph& graph_;
   const plan::ProgramUse& use_;
   const StepSeconds& seconds_;

@@ -10,8 +10,6 @@
 
 namespace cloze::plan {
 
-inline constexpr int64_t kAlignmentBytes = 64;  // a cache line, and the widest vector
-
 struct Lifetime {
   int64_t bytes = 0;
   int64_t first = 0;  // index of the launch that writes it
@@ -23,8 +21,6 @@ struct MemoryPlan {
   int64_t total_bytes = 0;
 };
 
-MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes);
-
-int64_t aligned(int64_t bytes);
+MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes, int64_t alignment);
 
 }  // namespace cloze::plan

@@ -5,10 +5,15 @@
 #include <algorithm>
 #include <map>
 
+#include "base/division.h"
 #include "base/philox.h"
 
 namespace cloze::plan {
 namespace {
+
+constexpr int64_t kAlignment = 64;
+
+int64_t aligned(int64_t bytes) { return round_up(bytes, kAlignment); }
 
 // No plan can be smaller: the most bytes alive at one launch.
 int64_t lower_bound_bytes(const std::vector<Lifetime>& lifetimes) {
@@ -28,12 +33,12 @@ int64_t lower_bound_bytes(const std::vector<Lifetime>& lifetimes) {
 
 TEST(MemoryPlan, ReusesWhatHasDied) {
   // a is dead when c is born, so c takes its place.
-  const MemoryPlan plan = plan_memory({{1024, 0, 1}, {512, 1, 2}, {1024, 2, 3}});
+  const MemoryPlan plan = plan_memory({{1024, 0, 1}, {512, 1, 2}, {1024, 2, 3}}, kAlignment);
   EXPECT_EQ(plan.offsets[0], plan.offsets[2]);
   EXPECT_EQ(plan.total_bytes, 1024 + 512);
 }
 
-TEST(MemoryPlan, EmptyIsEmpty) { EXPECT_EQ(plan_memory({}).total_bytes, 0); }
+TEST(MemoryPlan, EmptyIsEmpty) { EXPECT_EQ(plan_memory({}, kAlignment).total_bytes, 0); }
 
 TEST(MemoryPlan, RandomLifetimesNeverOverlapAndStayNearTheLowerBound) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
@@ -44,9 +49,9 @@ TEST(MemoryPlan, RandomLifetimesNeverOverlapAndStayNearTheLowerBound) {
       lifetimes.push_back(
           {1 + static_cast<int64_t>(random.below(10000)), first, first + random.below(20)});
     }
-    const MemoryPlan plan = plan_memory(lifetimes);
+    const MemoryPlan plan = plan_memory(lifetimes, kAlignment);
     for (size_t i = 0; i < lifetimes.size(); ++i) {
-      EXPECT_EQ(plan.offsets[i] % kAlignmentBytes, 0);
+      EXPECT_EQ(plan.offsets[i] % kAlignment, 0);
       for (size_t j = 0; j < i; ++j) {
         const bool together =
             lifetimes[i].first <= lifetimes[j].last && lifetimes[j].first <= lifetimes[i].last;

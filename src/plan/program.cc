@@ -44,6 +44,7 @@ class Planner {
   Planner(Graph graph, const backend::Backend& backend, const backend::TargetOptions& options)
       : backend_(backend) {
     program_.target = backend.target(options);
+    program_.alignment = backend.alignment();
     program_.graph = std::move(graph);
     program_.graph.verify();
     program_.locations.resize(program_.graph.num_values());
@@ -68,7 +69,7 @@ class Planner {
       const Arena arena = arena_of(info);
       if (arena == Arena::kActivations) continue;
       program_.locations[i] = {arena, arena_bytes(arena)};
-      arena_bytes(arena) += aligned(info.type.bytes());
+      arena_bytes(arena) += program_.aligned(info.type.bytes());
     }
   }
 
@@ -82,7 +83,7 @@ class Planner {
       lifetimes.push_back(*by_value[i]);
       values.push_back(i);
     }
-    const MemoryPlan memory = plan_memory(lifetimes);
+    const MemoryPlan memory = plan_memory(lifetimes, program_.alignment);
     for (size_t i = 0; i < values.size(); ++i) {
       program_.locations[values[i]] = {Arena::kActivations, memory.offsets[i]};
     }
@@ -104,7 +105,8 @@ class Planner {
       launch.outputs.push_back(program_.locations[value.index]);
     }
     const auto workspace = static_cast<int64_t>(launch.kernel->workspace_bytes());
-    arena_bytes(Arena::kWorkspace) = std::max(arena_bytes(Arena::kWorkspace), aligned(workspace));
+    arena_bytes(Arena::kWorkspace) =
+        std::max(arena_bytes(Arena::kWorkspace), program_.aligned(workspace));
     kept_.add(launch.kernel->kept_memory());
     program_.phases[static_cast<size_t>(node.phase.index)].push_back(std::move(launch));
   }

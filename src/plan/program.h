@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/kernel.h"
+#include "base/division.h"
 #include "graph/graph.h"
 
 namespace cloze::plan {
@@ -52,6 +53,10 @@ struct Program {
   std::vector<Location> locations;                // by value
   std::shared_ptr<const backend::Target> target;  // that its kernels are made for
 
+  int64_t alignment = 1;  // of all locations, in bytes
+
+  // What a value or a workspace of so many bytes takes.
+  int64_t aligned(int64_t bytes) const { return round_up(bytes, alignment); }
   int64_t bytes_of(Arena arena) const { return arena_bytes[static_cast<size_t>(arena)]; }
   int64_t total_bytes() const;  // of all arenas and kernels
 };

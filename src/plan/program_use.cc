@@ -80,7 +80,7 @@ class PhaseUse {
       const auto last = std::min<int64_t>(life.last, std::ssize(uses) - 1);
       for (int64_t i = life.first; i <= last; ++i) {
         uses[static_cast<size_t>(i)].activation_bytes[static_cast<size_t>(layer + 1)] +=
-            aligned(life.bytes);
+            program_.aligned(life.bytes);
       }
     }
     return uses;

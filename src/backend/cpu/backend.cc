@@ -58,6 +58,9 @@ class CpuBackend final : public host::HostBackend {
   }
 
   std::string_view name() const override { return "cpu"; }
+  std::string instruction_set() const override {
+    return std::string(name_of(cpu::instruction_set()));
+  }
   std::shared_ptr<const Target> target(const TargetOptions& options) const override {
     return std::make_shared<CpuTarget>(options);
   }

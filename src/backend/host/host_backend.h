@@ -8,6 +8,7 @@ namespace cloze::backend::host {
 
 class HostBackend : public Backend {
  public:
+  std::string instruction_set() const override { return "scalar"; }
   std::shared_ptr<const Target> target(const TargetOptions& options) const override;
   std::vector<GraphPass> training_passes() const override;
   std::vector<GraphPass> evaluation_passes() const override;

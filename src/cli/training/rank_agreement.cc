@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "cli/training/training_run.h"
 #include "cli/version.h"
-#include "engine/instruction_set.h"
+#include "engine/devices.h"
 #include "formats/json.h"
 #include "formats/model_tensors.h"
 #include "formats/xxh3.h"
@@ -78,7 +78,8 @@ formats::Json start_of(const OptionTable& table) {
 
 formats::Json contents_of(const train::TrainingOptions& run) {
   formats::Json values{{"data", run.dataset->fingerprint()},
-                       {"instruction_set", engine::instruction_set()}};
+                       {"instruction_set",
+                        engine::device_named(run.step.compile.device).backend().instruction_set()}};
   if (run.evaluation_set) values["data to evaluate on"] = run.evaluation_set->fingerprint();
   if (run.restore_from) values["the newest checkpoint"] = name_of(*run.restore_from);
   if (!run.init_checkpoint.empty()) {

@@ -7,7 +7,7 @@
 
 #include "base/byte_size.h"
 #include "cli/training/training_run.h"
-#include "engine/instruction_set.h"
+#include "engine/devices.h"
 #include "inference/inference_memory.h"
 #include "train/evaluation.h"
 
@@ -89,7 +89,8 @@ std::string describe_plan(const train::TrainingStepOptions& step, const plan::Pr
                         mebibytes(program.arena_bytes[i]));
   }
   text += memory.text() + "\n" + describe_inference(step);
-  text += fmt::format("instruction set {}\n", engine::instruction_set());
+  text += fmt::format("instruction set {}\n",
+                      engine::device_named(step.compile.device).backend().instruction_set());
   if (with_kernels) text += describe_kernels(program);
   return text;
 }
