@@ -227,6 +227,21 @@ class ConfigurationCommandsTest(unittest.TestCase):
         self.assertIn("doc_stride", self.schema("squad")["properties"])
         self.assertIn("task_name", self.schema("glue")["properties"])
 
+    def test_every_name_that_a_key_has_here_is_an_option(self):
+        options = {"config", "help"}
+        for command in ("pretrain", "squad", "glue"):
+            options |= self.schema(command)["properties"].keys()
+        rows = re.findall(r"^\| (`.*?) \| (?:supported|mapped) \|(.*) \|$", self.run_config("keys"), re.MULTILINE)
+        self.assertGreater(len(rows), 50)
+        for keys, note in rows:
+            renamed = re.match(r" `(\w+)`(?:;|$)", note)
+            names = [renamed[1]] if renamed else re.findall(r"`(.*?)`", keys)
+            if note and note != " the name after the dot" and not renamed:
+                continue
+            for name in names:
+                with self.subTest(keys):
+                    self.assertIn(name.rpartition(".")[2], options)
+
     def test_every_shipped_configuration_fits_its_schema(self):
         of = {"boolean": bool, "integer": int, "number": (int, float), "string": str, "array": list,
               "object": dict, "null": type(None)}

@@ -4,11 +4,11 @@
 #include <cctype>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "configuration/foreign_system.h"
 #include "configuration/program_elsewhere.h"
 #include "formats/json.h"
 
@@ -18,39 +18,17 @@ namespace {
 using formats::Json;
 using Words = std::vector<std::string>;
 
-// Habana's launcher has short names too.
-const std::map<std::string, std::string>& short_names() {
-  static const std::map<std::string, std::string> names = {{"o", "output_dir"},
-                                                           {"d", "device"},
-                                                           {"p", "data_dir"},
-                                                           {"t", "task_name"},
-                                                           {"m", "model_name_or_path"},
-                                                           {"w", "world_size"},
-                                                           {"r", "learning_rate"},
-                                                           {"s", "max_seq_length"},
-                                                           {"b", "batch_size"},
-                                                           {"st", "save_steps"},
-                                                           {"wp", "warmup"},
-                                                           {"v", "per_device_eval_batch_size"},
-                                                           {"e", "num_train_epochs"},
-                                                           {"l", "logging_steps"},
-                                                           {"tf", "train_file"},
-                                                           {"pf", "predict_file"},
-                                                           {"mt", "model_type"},
-                                                           {"ds", "doc_stride"}};
-  return names;
-}
-
 bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-' &&
          (word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])) != 0);
 }
 
+// Habana's launcher has short names too.
 std::string key_of(const std::string& word) {
   std::string key = word.substr(word.find_first_not_of('-'));
   std::replace(key.begin(), key.end(), '-', '_');
-  const auto found = short_names().find(key);
-  return word.starts_with("--") || found == short_names().end() ? key : found->second;
+  if (word.starts_with("--")) return key;
+  return habana().constants.at("short names").value(key, key);
 }
 
 // The file's name of a program; a README may leave the ending out.

@@ -2,6 +2,13 @@
 
 #include <algorithm>
 
+#include "configuration/system_file.h"
+#include "configuration/systems/habana_yml.h"
+#include "configuration/systems/mlperf_yml.h"
+#include "configuration/systems/optimum_yml.h"
+#include "configuration/systems/tensorflow1_yml.h"
+#include "configuration/systems/tensorflow2_yml.h"
+
 namespace cloze::configuration {
 namespace {
 
@@ -45,10 +52,21 @@ bool ForeignSystem::is_for(std::string_view key, std::string_view task) const {
 }
 
 const std::vector<const ForeignSystem*>& foreign_systems() {
-  static const std::vector<const ForeignSystem*> systems = {&tensorflow1(), &tensorflow2(),
-                                                            &mlperf(), &habana(), &optimum()};
+  static const ForeignSystem read[] = {
+      read_system("tensorflow1.yml", kTensorflow1, tensorflow1_computations()),
+      read_system("tensorflow2.yml", kTensorflow2, tensorflow2_computations()),
+      read_system("mlperf.yml", kMlperf, mlperf_computations()),
+      read_system("habana.yml", kHabana, habana_computations()),
+      read_system("optimum.yml", kOptimum, optimum_computations())};
+  static const std::vector<const ForeignSystem*> systems = {&read[0], &read[1], &read[2], &read[3],
+                                                            &read[4]};
   return systems;
 }
+
+const ForeignSystem& tensorflow1() { return *foreign_systems()[0]; }
+const ForeignSystem& habana() { return *foreign_systems()[3]; }
+const ForeignSystem& optimum() { return *foreign_systems()[4]; }
+const KeyGroup& training_arguments() { return optimum().groups.back(); }
 
 bool is_off(const formats::Json& value) {
   return value.is_null() || value == false || value == 0 || value == "" || value == "false";

@@ -1,12 +1,13 @@
 // Other systems that train BERT, and what becomes of every key of their configurations here. Each
-// system has a table for that. `cloze config import` converts by it, `--config` takes files of the
-// TensorFlow 1 form by it, and key_document.h prints it.
+// system has a file for that (system_file.h). `cloze config import` converts by it, `--config` takes
+// files of the TensorFlow 1 form by it, and key_document.h prints it.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "configuration/computations.h"
 #include "formats/json.h"
 
 namespace cloze::configuration {
@@ -17,7 +18,7 @@ enum class Fate { kSupported, kMapped, kNoEffect, kPlanned };
 struct KeyRule {
   std::string key;  // nested keys joined by dots; "wandb_opts.*" is all keys beneath wandb_opts
   Fate fate;
-  std::string option;  // ours that takes the value; empty: none, or the system's convert() does it
+  std::string option;  // ours that takes the value; empty: none, or a statement takes the key
   std::string note;    // of kMapped where the meaning went; of kNoEffect and kPlanned why
   formats::Json agreeing = nullptr;  // the value that asks for what is done here anyway
   bool is_missing = false;           // setting it is an error, not just a note
@@ -36,8 +37,6 @@ struct Meaning {
   formats::Json there, here;
 };
 
-class Conversion;
-
 struct ForeignSystem {
   std::string id;    // "tensorflow1"
   std::string name;  // "Graphcore's TensorFlow 1 programs"
@@ -45,8 +44,9 @@ struct ForeignSystem {
   formats::Json defaults;  // options of ours that a file leaves out
   std::vector<Meaning> meanings;
   std::vector<std::string> marks;  // keys that tell a file of this system: find_mark() in import.h
-  std::string (*task_of)(const Conversion&);
-  void (*convert)(Conversion&);  // what takes several keys to compute, such as the batch
+  formats::Json constants;         // what the computations read
+  std::vector<formats::Json> statements;  // what several keys mean together: statement.h
+  Computations computations;
 
   // The rule of a key for a task, or null: looked up in the task's own group, the general one, and
   // those of other tasks, in this order.
@@ -60,11 +60,9 @@ struct ForeignSystem {
 // All, in the order in which a tie between them is decided.
 const std::vector<const ForeignSystem*>& foreign_systems();
 
-const ForeignSystem& tensorflow1();  // graphcore/examples v3.0.0, nlp/bert/tensorflow1
-const ForeignSystem& tensorflow2();  // graphcore/examples v2.4.0 and v3.0.0, tensorflow2
-const ForeignSystem& mlperf();       // mlcommons/training_results_v2.0, Graphcore's packed BERT
-const ForeignSystem& habana();       // HabanaAI/Model-References 0.15.4, PyTorch/nlp/bert
-const ForeignSystem& optimum();      // huggingface/optimum-graphcore v0.3.1
+const ForeignSystem& tensorflow1();
+const ForeignSystem& habana();
+const ForeignSystem& optimum();
 
 // Hugging Face's names of arguments, which commands also take as names of our options.
 const KeyGroup& training_arguments();

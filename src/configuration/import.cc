@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "configuration/statement.h"
 #include "formats/json.h"
 #include "platform/files/file.h"
 #include "platform/files/input_paths.h"
@@ -19,8 +20,8 @@ constexpr int64_t kMostCounted = int64_t{1} << 53;
 
 bool says_nothing(const Json& value) { return value.is_null() || value == ""; }
 
-// Why a command of ours does not have an option; empty: it does. Options are called as in the first
-// system's programs, whose table says which of them has which.
+// The reason why a command of ours does not have an option; empty: it does. Options are called as
+// in the first system's programs, whose table says which of them has which.
 std::string reason_of_absence(const std::string& option, const std::string& task) {
   const KeyRule* rule = tensorflow1().find(option, task);
   if (rule == nullptr) return "";
@@ -55,7 +56,7 @@ bool has_mark(const formats::Json& config) {
 
 Conversion::Conversion(const ForeignSystem& system, const ForeignFile& file)
     : system_(system), file_(file) {
-  task_ = system.task_of(*this);
+  task_ = system.computations.task_of(*this);
   options_["task"] = task_;
 }
 
@@ -80,12 +81,12 @@ double Conversion::number(const std::string& key, double otherwise) const {
   return has(key) ? checked_number(key, value(key)) : otherwise;
 }
 
-std::string Conversion::first_of(Keys keys) const {
+std::string Conversion::first_of(const Keys& keys) const {
   const auto found = std::find_if(keys.begin(), keys.end(), [&](auto& key) { return has(key); });
   return found == keys.end() ? "" : *found;
 }
 
-void Conversion::set(const std::string& option, const Json& value, Keys keys,
+void Conversion::set(const std::string& option, const Json& value, const Keys& keys,
                      const std::string& how) {
   options_[option] = value;
   bool is_left_out = true;
@@ -129,7 +130,7 @@ void Conversion::refuse(const std::string& key, const std::string& sentence) {
 }
 
 void Conversion::finish() {
-  system_.convert(*this);
+  for (const Json& statement : system_.statements) follow(statement, *this);
   for (const auto& [key, sentence] : sentences_) {
     if (!options_.contains(key)) replaced_.insert(key);
   }
@@ -141,8 +142,9 @@ void Conversion::finish() {
   if (task_ == "pretraining") take_common_defaults();
 }
 
-// What a file leaves open for which its system has no counterpart or no sensible default: values of
-// Graphcore's TensorFlow 1 programs, and LAMB, the optimiser of nearly all these configurations.
+// Takes, for what a file leaves open and its system has no counterpart or no sensible default for,
+// values of Graphcore's TensorFlow 1 programs, and LAMB, the optimiser of nearly all these
+// configurations.
 void Conversion::take_common_defaults() {
   const Json common = {{"micro_batch_size", 32}, {"optimizer", "lamb"},
                        {"beta2", 0.999},         {"weight_decay_rate", 0.0},
@@ -212,14 +214,6 @@ void Conversion::take(const std::string& key, const std::string& option, const J
   const std::string reason = reason_of_absence(option, task_);
   if (!reason.empty()) return say(key, "no effect: " + reason);
   set(option, system_.meant(option, value), {key});
-}
-
-void set_join(Conversion& conversion, const std::string& split_key) {
-  if (conversion.has(split_key)) {
-    conversion.set("join_qkv", conversion.value(split_key) != true, {split_key});
-  } else {
-    conversion.set_default("join_qkv", true, "query, key and value are one tensor there");
-  }
 }
 
 int64_t checked_count(const std::string& key, const Json& value) {

@@ -20,11 +20,12 @@ namespace cloze::configuration {
 // sentence that says why not.
 class Conversion {
  public:
-  using Keys = std::initializer_list<std::string>;
+  using Keys = std::vector<std::string>;
 
   Conversion(const ForeignSystem& system, const ForeignFile& file);
 
-  // --- For the systems' convert()
+  // --- For statements and computations
+  const ForeignSystem& system() const { return system_; }
   const std::string& program() const { return file_.program; }
   const std::string& task() const { return task_; }
   bool has(const std::string& key) const;                    // with a value
@@ -35,11 +36,11 @@ class Conversion {
   // UserError when it is there and not a number.
   double number(const std::string& key, double otherwise) const;
   // The first of these keys that has a value; "" for none.
-  std::string first_of(Keys keys) const;
+  std::string first_of(const Keys& keys) const;
 
   // Sets an option from those of these keys that the file has; `how` follows the value in what is
   // said of them.
-  void set(const std::string& option, const formats::Json& value, Keys keys,
+  void set(const std::string& option, const formats::Json& value, const Keys& keys,
            const std::string& how = "");
   // Sets what a file means when it does not say so; a key of the file may still set it. `why`
   // follows the value in what is said of it.
@@ -60,7 +61,7 @@ class Conversion {
   const formats::Json& options() const { return options_; }
   const std::map<std::string, std::string>& sentences() const { return sentences_; }  // by key
   const std::vector<std::string>& defaults() const { return defaults_; }  // options left out there
-  // Why a default is what it is; empty where that needs no words.
+  // The reason why a default is what it is; empty where that needs no words.
   std::string reason_of(const std::string& option) const;
   // Keys whose role others took: no option has their value.
   const std::set<std::string>& replaced() const { return replaced_; }
@@ -91,10 +92,6 @@ class Conversion {
   std::set<std::string> replaced_;
   std::vector<std::string> defaults_, pointed_, remarks_, refused_, planned_, unknown_;
 };
-
-// Sets LAMB's join_qkv for a system that keeps query, key and value as one tensor unless this key
-// is true.
-void set_join(Conversion& conversion, const std::string& split_key);
 
 // `value` as a positive whole number; UserError that names the key otherwise.
 int64_t checked_count(const std::string& key, const formats::Json& value);
