@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "data/instances/sequence.h"
+#include "data/sequence.h"
 
 namespace cloze::data {
 namespace {

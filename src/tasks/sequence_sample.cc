@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "data/instances/sequence.h"
+#include "data/sequence.h"
 
 namespace cloze::tasks {
 namespace {

@@ -39,6 +39,15 @@ bool is_python_space(char32_t c) {
          c == 0x205F || c == 0x3000;
 }
 
+bool is_blank(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const DecodedCodePoint next = decode_utf8(text, at);
+    if (!next.is_valid || !is_python_space(next.code_point)) return false;
+    at += next.bytes;
+  }
+  return true;
+}
+
 bool is_python_word(char32_t c) {
   return c == U'_' || contains(google_unicode_tables().alphanumeric, c);
 }

@@ -37,5 +37,13 @@ TEST(PythonStringTest, Words) {
   }
 }
 
+TEST(PythonStringTest, BlankIsWhatStripLeavesNothingOf) {
+  EXPECT_TRUE(is_blank(""));
+  EXPECT_TRUE(is_blank(" \t\r\x1C\u00A0\u2003\u3000"));
+  EXPECT_FALSE(is_blank(" x"));
+  EXPECT_FALSE(is_blank("\u200B")) << "zero width space is not white space";
+  EXPECT_FALSE(is_blank("\xC2"));
+}
+
 }  // namespace
 }  // namespace cloze::text

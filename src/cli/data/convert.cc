@@ -9,8 +9,8 @@
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "cli/work_display.h"
-#include "data/instances/sequence.h"
 #include "data/records/convert_records.h"
+#include "data/sequence.h"
 #include "platform/available_threads.h"
 #include "platform/files/input_paths.h"
 

@@ -10,10 +10,10 @@
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "cli/say.h"
+#include "data/inspection/statistics.h"
 #include "data/offline_packing/histogram_packing.h"
 #include "data/offline_packing/write_packs.h"
 #include "data/records/record_dataset.h"
-#include "data/statistics.h"
 #include "platform/available_threads.h"
 #include "platform/files/input_paths.h"
 

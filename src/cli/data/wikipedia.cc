@@ -9,7 +9,7 @@
 #include "cli/data/data_options.h"
 #include "cli/say.h"
 #include "cli/work_display.h"
-#include "data/wikipedia/wikipedia_file.h"
+#include "data/creation/wikipedia_file.h"
 #include "platform/available_threads.h"
 #include "platform/files/input_paths.h"
 #include "platform/signals.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "data/corpus/corpus.h"
+#include "data/corpus/creation_progress.h"
 #include "data/corpus/text_source.h"
-#include "data/creation/creation_progress.h"
 #include "text/tokenizer.h"
 
 namespace cloze::data {

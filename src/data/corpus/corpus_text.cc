@@ -30,7 +30,7 @@ constexpr std::array<std::pair<TextFormat, std::string_view>, 7> kFormatNames = 
 void visit_lines(std::string_view text, const ParagraphVisitor& visitor) {
   while (!text.empty()) {
     const std::string_view line = text::take_line(text);
-    is_blank(line) ? visitor.document_end() : visitor.paragraph(line);
+    text::is_blank(line) ? visitor.document_end() : visitor.paragraph(line);
   }
 }
 
@@ -87,7 +87,7 @@ void visit_json_lines(std::string_view text, const TextForm& form,
                       const ParagraphVisitor& visitor) {
   while (!text.empty()) {
     const std::string_view line = text::take_line(text);
-    if (!is_blank(line)) visit_json_line(line, form, visitor);
+    if (!text::is_blank(line)) visit_json_line(line, form, visitor);
   }
 }
 
@@ -162,7 +162,7 @@ size_t next_document(std::string_view text, size_t from, TextFormat format) {
   }
   std::string_view rest = text.substr(line_end + 1);
   while (!rest.empty()) {
-    if (is_blank(text::take_line(rest))) break;
+    if (text::is_blank(text::take_line(rest))) break;
   }
   return text.size() - rest.size();
 }
@@ -177,7 +177,7 @@ size_t last_paragraph(std::string_view text, size_t begin, size_t end, TextForma
   if (format != TextFormat::kWrapped) return line;
   for (size_t at = line; at > begin;) {
     const size_t before = last_line(at);
-    if (is_blank(text.substr(before, at - before))) return at;
+    if (text::is_blank(text.substr(before, at - before))) return at;
     at = before;
   }
   return line;
@@ -195,15 +195,6 @@ std::string BadText::message_in(std::string_view text, const std::filesystem::pa
 void BadText::rethrow_if_in(std::string_view text, const std::filesystem::path& file) const {
   if (!is_in(text)) return;
   throw_data_error("{}; --skip-bad-lines leaves such lines out", message_in(text, file));
-}
-
-bool is_blank(std::string_view line) {
-  for (size_t at = 0; at < line.size();) {
-    const text::DecodedCodePoint next = text::decode_utf8(line, at);
-    if (!next.is_valid || !text::is_python_space(next.code_point)) return false;
-    at += next.bytes;
-  }
-  return true;
 }
 
 }  // namespace cloze::data

@@ -12,8 +12,8 @@
 //   auto            whichever of these a file shows (form_recognition.h); text_source.h finds it
 //                   out, and nothing here takes it
 //
-// Lines end with "\n". A line is blank when it holds nothing but white space in the sense of
-// Python's str.strip. Source: google-research/bert README ("one sentence per line").
+// Lines end with "\n". A line is blank when Python's str.strip() leaves nothing of it. Source:
+// google-research/bert README ("one sentence per line").
 #pragma once
 
 #include <cstddef>
@@ -103,8 +103,6 @@ size_t next_document(std::string_view text, size_t from, TextFormat format);
 // The last place before `end`, and after `begin`, where a paragraph begins; else where a line does;
 // `end` where none does.
 size_t last_paragraph(std::string_view text, size_t begin, size_t end, TextFormat format);
-
-bool is_blank(std::string_view line);
 
 // Says whether the text is that of Wikipedia, to be made into paragraphs first.
 inline bool is_wikipedia(TextFormat format) {

@@ -55,14 +55,6 @@ TEST(CorpusTextTest, BlocksOfAnySizeGiveTheSameSentences) {
   }
 }
 
-TEST(CorpusTextTest, BlankIsWhatPythonStripsAway) {
-  EXPECT_TRUE(is_blank(""));
-  EXPECT_TRUE(is_blank(" \t\r\x1C\u00A0\u2003\u3000"));
-  EXPECT_FALSE(is_blank(" x"));
-  EXPECT_FALSE(is_blank("\u200B")) << "zero width space is not white space";
-  EXPECT_FALSE(is_blank("\xC2"));
-}
-
 TEST(CorpusTextTest, UnknownFormatIsRefused) {
   EXPECT_EQ(text_format_from("wikiextractor"), TextFormat::kWikiExtractor);
   EXPECT_THROW(text_format_from("html"), UserError);

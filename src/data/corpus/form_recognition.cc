@@ -8,6 +8,7 @@
 #include "data/corpus/wrapped_text.h"
 #include "platform/parallel_for.h"
 #include "text/ascii.h"
+#include "text/python_string.h"
 #include "text/sentence_marks.h"
 #include "text/sentence_splitter.h"
 #include "text/utf8.h"
@@ -79,7 +80,7 @@ size_t least_indent_of(std::string_view lines) {
   size_t least = std::string_view::npos;
   while (!lines.empty()) {
     const std::string_view line = text::take_line(lines);
-    if (!is_blank(line)) least = std::min(least, indent_of(line));
+    if (!text::is_blank(line)) least = std::min(least, indent_of(line));
   }
   return least;
 }
@@ -152,7 +153,7 @@ void LineEvidence::look_at(std::string_view lines, Widths& widths) {
   while (!lines.empty()) {
     const std::string_view whole_line = text::take_line(lines);
     const std::string_view line = text::trim_ascii(whole_line);
-    if (is_blank(line)) {
+    if (text::is_blank(line)) {
       lone_lines_of_several_ += is_lone ? 1 : 0;
       before = {};
       is_lone = false;

@@ -17,6 +17,7 @@
 #include "formats/decompression.h"
 #include "platform/files/temporary_file.h"
 #include "platform/signals.h"
+#include "text/python_string.h"
 #include "text/utf8.h"
 
 namespace cloze::data {
@@ -229,7 +230,7 @@ TextSource source_of(OpenedFile opened, TextFormat format, const TextSourceOptio
                      CreationProgress& progress) {
   TextForm form = options.form;
   form.format = format;
-  const bool is_empty = format == TextFormat::kWikiExtractor && is_blank(opened.text());
+  const bool is_empty = format == TextFormat::kWikiExtractor && text::is_blank(opened.text());
   if (!is_wikipedia(format) || is_empty) return {opened.path, std::move(opened.file), form};
   TextSource source(opened.path, wikipedia_text(opened, format, options.threads, progress), form);
   check_is_text(source.text(), options, opened.path);

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "data/corpus/corpus_text.h"
-#include "data/creation/creation_progress.h"
+#include "data/corpus/creation_progress.h"
 #include "platform/files/file.h"
 
 namespace cloze::data {

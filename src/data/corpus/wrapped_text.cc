@@ -4,6 +4,7 @@
 
 #include "data/corpus/corpus_text.h"
 #include "text/ascii.h"
+#include "text/python_string.h"
 #include "text/sentence_marks.h"
 #include "text/utf8.h"
 
@@ -49,7 +50,7 @@ void visit_wrapped(std::string_view text, const std::function<void(std::string_v
   int blank_lines = 0;
   while (!text.empty()) {
     const std::string_view line = text::take_line(text);
-    if (is_blank(line)) {
+    if (text::is_blank(line)) {
       open.end(paragraph);
       if (++blank_lines == kBlankLinesBetweenDocuments) document_end();
       continue;
@@ -65,7 +66,7 @@ size_t after_blank_lines(std::string_view text, size_t from, int blank_lines) {
   std::string_view rest = text.substr(from);
   for (int blank = 0; !rest.empty();) {
     std::string_view after = rest;
-    const bool is_line_blank = is_blank(text::take_line(after));
+    const bool is_line_blank = text::is_blank(text::take_line(after));
     if (!is_line_blank && blank >= blank_lines) return text.size() - rest.size();
     blank = is_line_blank ? blank + 1 : 0;
     rest = after;

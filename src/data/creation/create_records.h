@@ -23,7 +23,7 @@
 #include <functional>
 #include <string>
 
-#include "data/creation/creation_progress.h"
+#include "data/corpus/creation_progress.h"
 #include "data/creation/record_options.h"
 
 namespace cloze::data {

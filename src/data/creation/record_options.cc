@@ -1,7 +1,7 @@
 #include "data/creation/record_options.h"
 
 #include "base/error.h"
-#include "data/instances/sequence.h"
+#include "data/sequence.h"
 #include "data/token_store/token_store.h"
 #include "formats/json.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "data/corpus/creation_progress.h"
 #include "data/corpus/stored_corpus.h"
 #include "data/creation/create_records.h"
-#include "data/creation/creation_progress.h"
 #include "data/resumable_output.h"
 
 namespace cloze::data {

@@ -1,6 +1,6 @@
 #include "data/instances/pair_instances.h"
 
-#include "data/instances/sequence.h"
+#include "data/sequence.h"
 
 namespace cloze::data {
 namespace {

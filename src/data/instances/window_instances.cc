@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/division.h"
-#include "data/instances/sequence.h"
+#include "data/sequence.h"
 
 namespace cloze::data {
 namespace {

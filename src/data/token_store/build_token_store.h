@@ -28,8 +28,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "data/corpus/creation_progress.h"
 #include "data/corpus/text_source.h"
-#include "data/creation/creation_progress.h"
 #include "data/token_store/token_store.h"
 
 namespace cloze::data {

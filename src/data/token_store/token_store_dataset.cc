@@ -1,7 +1,7 @@
 #include "data/token_store/token_store_dataset.h"
 
 #include "base/error.h"
-#include "data/instances/sequence.h"
+#include "data/sequence.h"
 
 namespace cloze::data {
 namespace {

@@ -12,7 +12,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
-#include "data/creation/creation_progress.h"
+#include "data/corpus/creation_progress.h"
 #include "data/id_count.h"
 #include "data/token_store/build_token_store.h"
 #include "platform/files/atomic_file.h"

@@ -6,12 +6,13 @@
 #include <span>
 
 #include "base/error.h"
-#include "data/corpus/corpus_text.h"
 #include "data/wikipedia/disambiguation.h"
 #include "data/wikipedia/dump_reader.h"
 #include "data/wikipedia/extract_article.h"
 #include "platform/files/file.h"
 #include "platform/parallel_for.h"
+#include "text/ascii.h"
+#include "text/python_string.h"
 
 namespace cloze::data {
 namespace {
@@ -59,7 +60,10 @@ void add_article(std::string_view wikitext, const Cleaning& cleaning, Cleaned& c
     if (cleaning.splitter == nullptr) return cleaned.add_line(paragraph);
     for (const auto sentence : cleaning.splitter->split(paragraph)) cleaned.add_line(sentence);
   };
-  visit_paragraphs(plain, {.format = TextFormat::kParagraphs}, {.paragraph = add});
+  for (std::string_view rest = plain; !rest.empty();) {
+    const std::string_view line = text::take_line(rest);
+    if (!text::is_blank(line)) add(line);
+  }
   cleaned.end_article();
 }
 

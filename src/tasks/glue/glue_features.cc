@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "data/instances/sequence.h"
+#include "data/sequence.h"
 #include "platform/parallel_for.h"
 #include "tasks/sequence_sample.h"
 

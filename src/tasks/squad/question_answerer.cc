@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "data/instances/sequence.h"
+#include "data/sequence.h"
 #include "tasks/squad/squad_answering.h"
 
 namespace cloze::tasks {

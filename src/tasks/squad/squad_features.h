@@ -31,8 +31,8 @@
 #include <span>
 #include <vector>
 
-#include "data/instances/sequence.h"
 #include "data/sample.h"
+#include "data/sequence.h"
 #include "tasks/squad/squad_context.h"
 #include "tasks/squad/squad_data.h"
 #include "text/tokenizer.h"

@@ -1,4 +1,4 @@
-#include "data/instances/sequence.h"
+#include "data/sequence.h"
 
 #include <gtest/gtest.h>
 

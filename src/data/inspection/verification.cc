@@ -1,4 +1,4 @@
-#include "data/verification.h"
+#include "data/inspection/verification.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "data/wikipedia/wikipedia_file.h"
+#include "data/creation/wikipedia_file.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

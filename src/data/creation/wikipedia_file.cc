@@ -1,4 +1,4 @@
-#include "data/wikipedia/wikipedia_file.h"
+#include "data/creation/wikipedia_file.h"
 
 #include "base/error.h"
 #include "data/corpus/learned_habits.h"
