@@ -1,4 +1,4 @@
-// How fast a device runs each operator: what `cloze plan --measure` writes and --device-file reads.
+// The speed of a device at each operator: `cloze plan --measure` writes it, --device-file reads it.
 //
 //   {"schema": "cloze.device", "version": 1, "device": "...", "source": "...",
 //    "gflops": {"f32": 101.2, "bf16": 190.0}, "gigabytes_per_second": 14.1,

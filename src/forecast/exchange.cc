@@ -52,7 +52,7 @@ double Exchange::bytes_to(int64_t rank, int64_t replica) const {
   return round.bytes[static_cast<size_t>(round.is_to_owner ? replica : own)];
 }
 
-// How many replicas send the rank something in its round.
+// Counts the replicas that send the rank something in its round.
 int64_t Exchange::expected(int64_t rank) const {
   const size_t number = ranks_[static_cast<size_t>(rank)].round;
   const ExchangeRound& round = rounds_of(rank)[number];
@@ -150,7 +150,7 @@ void Exchange::deliver(int64_t rank, int64_t replica, size_t round, double time)
   advance(receiver, time);
 }
 
-// To the next round, when this one is over.
+// Goes on to the next round when this one is over.
 void Exchange::advance(int64_t rank, double time) {
   Rank& state = ranks_[static_cast<size_t>(rank)];
   const auto& rounds = rounds_of(rank);

@@ -15,8 +15,8 @@ struct ExchangeRound {
   // Seconds after the rank's start until it has what it sends. By replica; a single value is for
   // all.
   std::vector<double> ready = {0.0};
-  // Of each message: by the replica that sends it or, if is_to_owner, by the one that gets it; a
-  // single value is for all. Where it is 0, nothing is sent or waited for.
+  // The size of each message: by the replica that sends it or, if is_to_owner, by the one that gets
+  // it; a single value is for all. Where it is 0, nothing is sent or waited for.
   std::vector<double> bytes;
   bool is_to_owner = false;
 };
@@ -29,7 +29,7 @@ class Exchange {
 
   // Starts a rank's clock; its times in `ready` are longer by the factor `slowness`.
   void start(int64_t rank, double time, double slowness = 1.0);
-  // When the rank had heard everything and had sent everything.
+  // The time when the rank had heard everything and had sent everything.
   double end(int64_t rank) const { return ranks_[static_cast<size_t>(rank)].end; }
   // The computing time that its sends took.
   double taken(int64_t rank) const { return ranks_[static_cast<size_t>(rank)].taken; }

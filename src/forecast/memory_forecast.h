@@ -1,5 +1,5 @@
-// What memory a command will take, said before it takes it; and at its end what it took. Both count
-// the pages of the program and of its libraries.
+// The memory that a command will take, said before it takes it, and at its end what it took. Both
+// count the pages of the program and of its libraries.
 //
 // Files of records and token stores are mapped: what was read of them counts as memory of this
 // process until the system needs it for something else. It is not forecast.

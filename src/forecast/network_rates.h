@@ -1,5 +1,5 @@
-// How fast ranks exchange messages: what a network file says, and `cloze plan --network-file`
-// reads.
+// The speed at which ranks exchange messages: a network file says it, and `cloze plan
+// --network-file` reads it.
 //
 //   {"schema": "cloze.network", "version": 1, "network": "...", "source": "...",
 //    "ranks_per_host": 8, "overlap": 1.0,

@@ -1,4 +1,4 @@
-// How the ranks of a run share its work: replicas of a pipeline of stages. Rank r is stage
+// The ranks of a run, and the work that each has: replicas of a pipeline of stages. Rank r is stage
 // r % stages of replica r / stages.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace cloze::forecast {
 
 using train::PipelineSchedule;
 
-// What a stage does with one micro-batch of its replica.
+// The work of a stage on one micro-batch of its replica.
 struct StageTask {
   bool is_backward = false;
   int64_t micro_batch = 0;

@@ -22,7 +22,7 @@ using graph::Value;
 using graph::ValueKind;
 using graph::VariableRole;
 
-// Of a node of the micro-batch.
+// The place of a node of the micro-batch.
 struct Place {
   size_t stage = 0;
   bool is_backward = false;

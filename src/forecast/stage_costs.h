@@ -1,5 +1,5 @@
-// What each stage of a pipeline computes, keeps and sends to others, found in the program of a
-// whole step by the layers of its nodes.
+// The costs of each stage of a pipeline: what it computes, keeps and sends to others, found in the
+// program of a whole step by the layers of its nodes.
 //
 // A stage has consecutive encoder layers. Outside the layers, what comes before the first of them
 // and after the last backward one belongs to the first stage: the embeddings; what comes between

@@ -22,7 +22,7 @@ std::vector<size_t> update_order(const std::vector<FinishedGradient>& gradients)
   return order;
 }
 
-// Of a message between a stage and the next.
+// The time of a message between a stage and the next.
 double boundary_seconds(const NetworkRates& network, int64_t stage, double bytes) {
   const bool is_inside = network.host_of(stage) == network.host_of(stage + 1);
   return (is_inside ? network.inside_host : *network.between_hosts).seconds(1.0, bytes);
@@ -103,7 +103,7 @@ std::vector<UpdatedBucket> StepModel::updated_buckets(int64_t stage) const {
   return updated;
 }
 
-// By replica.
+// The time of each replica's part of the norm.
 std::vector<double> StepModel::norm_seconds(int64_t stage) const {
   const double norm = stages[static_cast<size_t>(stage)].norm;
   std::vector<double> seconds = owned_shares(stage);

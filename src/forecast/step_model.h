@@ -40,28 +40,28 @@ struct StepModel {
 
   // UserError when the ranks do not fit the network's hosts, or the tensors that they share.
   void require() const;
-  // In the order in which they leave.
+  // The buckets of a stage in the order in which they leave.
   std::vector<GradientBucket> buckets(int64_t stage) const;
   std::vector<UpdatedBucket> updated_buckets(int64_t stage) const;  // sharded
-  // How long before the end of the stage's last backward pass its sums begin: that pass, and 0 in a
-  // pipeline.
+  // The time from when the stage's sums begin to the end of its last backward pass: that pass, and
+  // 0 in a pipeline.
   double sums_lead(int64_t stage) const;
-  // Of the replica's own parameters, with the host's work.
+  // The update of the replica's own parameters, with the host's work.
   double update_seconds(int64_t stage, int64_t replica) const;
   // Replicas of one stage on the same host.
   int64_t replicas_on_host() const;
-  // Of gradients that are summed: the bytes that travel for each byte of f32.
+  // The bytes that travel for each byte of an f32 gradient that is summed.
   double travelling() const { return static_cast<double>(layout.gradient_bytes) / 4.0; }
   // Messages in which so many bytes travel from one rank to another.
   static double messages_of(double bytes);
-  // From a stage to its neighbour; of what the first and the last stage both have, from one to the
-  // other.
+  // The time of a message from a stage to its neighbour and, of what the first and the last stage
+  // both have, from one to the other.
   double forward_seconds(int64_t stage) const;
   double backward_seconds(int64_t stage) const;
   double tied_seconds() const;
   // All ranks tell all others one number, along a tree.
   double agreement_seconds() const;
-  // By gradient of the stage, the replica that updates with it (optim/optimizer.h).
+  // The replica that updates with each gradient of the stage (optim/optimizer.h).
   std::vector<int> owners(int64_t stage) const;
   // The share of all gradients that each replica owns, and the most that one does.
   std::vector<double> owned_shares(int64_t stage) const;
@@ -74,7 +74,7 @@ struct StepModel {
 // The memory that ranks need to exchange messages: buckets on their way, and MPI's own memory.
 int64_t message_bytes(const StepModel& model);
 
-// What one rank of a stage sends in a step, in bytes.
+// The bytes that one rank of a stage sends in a step.
 struct RankTraffic {
   double gradients = 0.0;   // sums over the replicas
   double parameters = 0.0;  // sharded: what the rank that owns most has updated

@@ -147,8 +147,8 @@ class Pipelines {
   std::vector<Rank> ranks_;
 };
 
-// When the last rank has finished, if all begin to update together. The first stage sends the
-// parameters that it shares with the last stage.
+// The time when the last rank has finished, if all begin to update together. The first stage sends
+// the parameters that it shares with the last stage.
 double updated_by_all(const StepModel& model, double straggler) {
   EventQueue queue;
   Exchange exchange(model, queue, parameter_rounds(model));

@@ -84,8 +84,8 @@ double round_seconds(const StepModel& model, double bytes, int64_t sharing) {
   return seconds + std::max(alone, together) + link.latency;
 }
 
-// When the sums of all buckets have arrived, one bucket after another, counted from the start of
-// the sums.
+// The time when the sums of all buckets have arrived, one bucket after another, counted from the
+// start of the sums.
 template <typename SecondsOf>
 double arrival(const std::vector<GradientBucket>& buckets, double overlap,
                const SecondsOf& seconds_of) {
@@ -126,7 +126,7 @@ double gradients_after(const StepModel& model, int64_t stage) {
   return after;
 }
 
-// How long the link of a host sends its replicas' sums of a stage.
+// The time that the link of a host sends its replicas' sums of a stage.
 double link_seconds(const StepModel& model, int64_t stage) {
   const int64_t outside = model.layout.replicas - model.replicas_on_host();
   if (outside == 0) return 0.0;
@@ -167,7 +167,7 @@ std::vector<double> sending_shares(const StepModel& model, const UpdatedBucket& 
   return seconds;
 }
 
-// How long the link of each host takes for the shares of its replicas.
+// The time that the link of each host takes for the shares of its replicas.
 std::map<int64_t, double> link_shares(const StepModel& model, int64_t stage,
                                       const UpdatedBucket& bucket) {
   const auto outside = static_cast<double>(model.layout.replicas - model.replicas_on_host());
@@ -219,9 +219,9 @@ StageUpdate stage_update(const StepModel& model, int64_t stage) {
   return update;
 }
 
-// From the start of the update until all have all parameters; no sooner than the link of a host has
-// sent what its ranks of all stages own. The first stage sends the parameters that it shares with
-// the last stage.
+// The time from the start of the update until all have all parameters; no sooner than the link of a
+// host has sent what its ranks of all stages own. The first stage sends the parameters that it
+// shares with the last stage.
 double updated_seconds(const StepModel& model) {
   double latest = 0.0, begun = 0.0;
   std::map<int64_t, double> on_link;

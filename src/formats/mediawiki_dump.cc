@@ -84,7 +84,7 @@ struct MediaWikiDump::State {
     return {};
   }
 
-  // What the wiki is does not change once its pages are read.
+  // The wiki's own description does not change once its pages are read.
   void start_namespace(const XML_Char** attributes) {
     if (has_pages || site.namespaces.size() == kMostNamespaces) return;
     MediaWikiNamespace& added = site.namespaces.emplace_back();

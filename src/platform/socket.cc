@@ -94,7 +94,7 @@ void ListeningSocket::stop() const { ::shutdown(socket_.number(), SHUT_RDWR); }
 
 void end_connection(int descriptor, std::string_view last_words) {
   if (!last_words.empty()) {
-    // What cannot be sent at once is lost: the receiver has had enough time.
+    // Bytes that cannot be sent at once are lost: the receiver has had enough time.
     const ssize_t ignored [[maybe_unused]] =
         ::send(descriptor, last_words.data(), last_words.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   }

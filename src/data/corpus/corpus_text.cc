@@ -45,7 +45,7 @@ std::string listed_members(const formats::Json& object) {
   return list;
 }
 
-// Why the line holds no document; empty when it does.
+// Says why the line holds no document; empty when it does.
 std::string defect_of(const formats::Json& line, const std::string& key) {
   if (!line.is_object()) return fmt::format("is not a JSON object with a text \"{}\"", key);
   const formats::Json* const document = line.find(key);

@@ -20,7 +20,8 @@ constexpr std::string_view kWriteLines =
     "write its texts as JSON Lines first (pandas: to_json(..., orient='records', lines=True))";
 constexpr std::string_view kNameText = "name a file of text";
 
-// Those that begin with letters go on with bytes that no text has there.
+// Forms of other programs, by their first bytes. The ones that begin with letters go on with bytes
+// that no text has there.
 constexpr ForeignForm kForeignForms[] = {
     {"\xFF\xFE\x00\x00"sv, "UTF-32", kUtf32},
     {"\x00\x00\xFE\xFF"sv, "UTF-32", kUtf32},

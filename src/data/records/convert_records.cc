@@ -24,7 +24,7 @@ struct Converted {
   std::optional<RecordDefect> defect;
 };
 
-// Why the layout cannot hold the sample; empty when it can.
+// Says why the layout cannot hold the sample; empty when it can.
 std::string misfit(const Sample& sample, const RecordLayout& layout) {
   const int64_t length = std::ssize(sample.input_ids);
   const int64_t predictions = std::ssize(sample.masked_positions);

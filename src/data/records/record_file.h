@@ -44,7 +44,7 @@ class RecordFile {
   virtual bool holds_packs() const = 0;
   // Says whether reading in random order is as quick as reading in order.
   virtual bool is_random_access() const { return true; }
-  // Why the file ends before its last byte; it holds the records that came before.
+  // The reason why the file ends before its last byte; it holds the records that came before.
   const std::optional<RecordDefect>& broken_end() const { return broken_end_; }
 
   // Does what read() does; its errors name the file and the place.
