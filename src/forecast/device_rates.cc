@@ -17,12 +17,12 @@ constexpr int kVersion = 1;
 double positive(const formats::Json& value, const char* name) {
   const double number = value.get<double>();
   if (number > 0.0 && std::isfinite(number)) return number;
-  throw std::invalid_argument(fmt::format("{} is {}; it must be above 0", name, value.dump()));
+  throw formats::JsonError(fmt::format("{} is {}; it must be above 0", name, value.dump()));
 }
 
 DeviceRates rates_of(const formats::Json& file) {
   if (file.value("schema", "") != kSchema || file.value("version", 0) != kVersion) {
-    throw std::invalid_argument(fmt::format("schema and version are not {} {}", kSchema, kVersion));
+    throw formats::JsonError(fmt::format("schema and version are not {} {}", kSchema, kVersion));
   }
   DeviceRates rates{.device = file.at("device").get<std::string>(),
                     .source = file.value("source", "")};
@@ -97,9 +97,6 @@ std::string device_text(const DeviceRates& rates) {
 DeviceRates read_device_file(const std::filesystem::path& path) {
   try {
     return rates_of(formats::read_json_file(path));
-  } catch (const std::invalid_argument& error) {
-    throw_data_error("{} is not a device file: {}; make one with cloze plan --measure FILE",
-                     path.string(), error.what());
   } catch (const formats::JsonError& error) {
     throw_data_error("{} is not a device file: {}; make one with cloze plan --measure FILE",
                      path.string(), error.what());

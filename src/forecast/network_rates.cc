@@ -16,7 +16,7 @@ constexpr int kVersion = 1;
 double number_of(const formats::Json& object, const char* key, double least, double most) {
   const double number = object.at(key).get<double>();
   if (number >= least && number <= most) return number;
-  throw std::invalid_argument(
+  throw formats::JsonError(
       fmt::format("{} is {}; it must be from {} to {}", key, object.at(key).dump(), least, most));
 }
 
@@ -30,7 +30,7 @@ Link link_of(const formats::Json& object) {
 NetworkRates rates_of(const formats::Json& file) {
   constexpr double kMostRanks = 1 << 16;
   if (file.value("schema", "") != kSchema || file.value("version", 0) != kVersion) {
-    throw std::invalid_argument(fmt::format("schema and version are not {} {}", kSchema, kVersion));
+    throw formats::JsonError(fmt::format("schema and version are not {} {}", kSchema, kVersion));
   }
   NetworkRates rates{.network = file.at("network").get<std::string>(),
                      .source = file.at("source").get<std::string>(),
@@ -38,7 +38,7 @@ NetworkRates rates_of(const formats::Json& file) {
                      .inside_host = link_of(file.at("inside_host"))};
   const double ranks = number_of(file, "ranks_per_host", 1.0, kMostRanks);
   if (ranks != std::floor(ranks))
-    throw std::invalid_argument("ranks_per_host is not a whole number");
+    throw formats::JsonError("ranks_per_host is not a whole number");
   rates.ranks_per_host = static_cast<int64_t>(ranks);
   if (file.contains("between_hosts")) rates.between_hosts = link_of(file.at("between_hosts"));
   return rates;
@@ -66,8 +66,6 @@ NetworkRates read_network_file(const std::filesystem::path& path) {
   constexpr const char* kAdvice = "configs/networks/ has examples";
   try {
     return rates_of(formats::read_json_file(path));
-  } catch (const std::invalid_argument& error) {
-    throw_data_error("{} is not a network file: {}; {}", path.string(), error.what(), kAdvice);
   } catch (const formats::JsonError& error) {
     throw_data_error("{} is not a network file: {}; {}", path.string(), error.what(), kAdvice);
   }

@@ -21,11 +21,6 @@ constexpr size_t kBlockBytes = 256 << 10;
 constexpr size_t kMaxEntries = 1'000'000;
 constexpr size_t kMaxKeyBytes = 1024;
 
-struct BadTable {
-  std::string message;
-  uint64_t offset;
-};
-
 uint32_t fixed32(const char* bytes) {
   uint32_t value = 0;
   std::memcpy(&value, bytes, sizeof value);
@@ -48,7 +43,7 @@ class Cursor {
 
   bool at_end() const { return bytes_.empty(); }
   uint64_t offset() const { return offset_; }
-  [[noreturn]] void refuse(const char* message) const { throw BadTable{message, offset_}; }
+  [[noreturn]] void refuse(const char* message) const { throw ParseError{message, offset_}; }
 
   std::string_view take(uint64_t count) {
     if (count > bytes_.size()) refuse("a length points outside its block");
@@ -119,9 +114,9 @@ class Reader {
     const std::string_view whole = file_.substr(handle.offset, handle.bytes + kTrailerBytes);
     const std::string_view checked = whole.substr(0, handle.bytes + 1);
     if (masked_crc32c(std::as_bytes(std::span(checked))) != fixed32(&whole[handle.bytes + 1])) {
-      throw BadTable{"a block's CRC does not match its bytes", handle.offset};
+      throw ParseError{"a block's CRC does not match its bytes", handle.offset};
     }
-    if (whole[handle.bytes] != 0) throw BadTable{"the block is compressed", handle.offset};
+    if (whole[handle.bytes] != 0) throw ParseError{"the block is compressed", handle.offset};
     return whole.substr(0, handle.bytes);
   }
 
@@ -148,9 +143,9 @@ class Reader {
   // The bytes that lie before the restart offsets. They are for searching, and not used here.
   static uint64_t entries_bytes(std::string_view block, uint64_t offset) {
     constexpr uint64_t kWord = sizeof(uint32_t);
-    if (block.size() < kWord) throw BadTable{"a block without an end", offset};
+    if (block.size() < kWord) throw ParseError{"a block without an end", offset};
     const uint64_t restarts = fixed32(&block[block.size() - kWord]);
-    if (restarts > block.size() / kWord - 1) throw BadTable{"more restarts than fit", offset};
+    if (restarts > block.size() / kWord - 1) throw ParseError{"more restarts than fit", offset};
     return block.size() - kWord * (restarts + 1);
   }
 
@@ -220,8 +215,8 @@ Result<std::vector<TableEntry>> parse_sorted_table(std::span<const std::byte> fi
   if (magic != kMagic) return ParseError{"it does not end as a table does", magic_at};
   try {
     return Reader(file).read();
-  } catch (const BadTable& bad) {
-    return ParseError{bad.message, bad.offset};
+  } catch (const ParseError& error) {
+    return error;
   }
 }
 

@@ -15,6 +15,25 @@ void check_share(const char* option, double value) {
   if (!(value >= 0 && value <= 1)) throw_user_error("{} {} must be in [0, 1]", option, value);
 }
 
+void check_remasking(const RecordOptions& options) {
+  const RecordLayout& layout = options.layout;
+  if (layout.pad_position_value < layout.sequence_length) {
+    throw_user_error(
+        "--pad-position-value {0} is a position of a sequence of {1}; choose at least {1}",
+        layout.pad_position_value, layout.sequence_length);
+  }
+  if (options.google_compatible) {
+    throw_user_error(
+        "--remask needs room for the slots, which Google's masking does not leave; "
+        "drop --remask or --google-compatible");
+  }
+  if (options.whole_word_masking) {
+    throw_user_error(
+        "--remask needs room for the slots, which whole words may not leave; drop --remask or "
+        "--do-whole-word-mask");
+  }
+}
+
 }  // namespace
 
 // Re-masked, the slots take room that the text then does not have.
@@ -56,21 +75,7 @@ void check_record_options(const RecordOptions& options) {
   }
   check_share("--mlm-prob", options.masking_probability);
   check_share("--short-seq-prob", options.short_sequence_probability);
-  if (layout.remask && layout.pad_position_value < S) {
-    throw_user_error(
-        "--pad-position-value {} is a position of a sequence of {}; choose at least {}",
-        layout.pad_position_value, S, S);
-  }
-  if (layout.remask && options.google_compatible) {
-    throw_user_error(
-        "--remask needs room for the slots, which Google's masking does not leave; "
-        "drop --remask or --google-compatible");
-  }
-  if (layout.remask && options.whole_word_masking) {
-    throw_user_error(
-        "--remask needs room for the slots, which whole words may not leave; drop --remask or "
-        "--do-whole-word-mask");
-  }
+  if (layout.remask) check_remasking(options);
   if (const int64_t left = masking_of(options).sequence_length; left < kShortestPair) {
     throw_user_error(
         "--mask-tokens {} leaves room for {} tokens in re-masked sequences of {}; they need {}: "

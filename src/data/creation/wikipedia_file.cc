@@ -109,6 +109,21 @@ text::StopHabits habits_of(const WikipediaOptions& options) {
   return learning.learn();
 }
 
+// The state that an interrupted run has left, or that of a beginning.
+WikipediaState first_state(const ResumableOutput& output, const WikipediaOptions& options,
+                           const std::function<void(const std::string&)>& notice) {
+  if (!output.state().is_null()) {
+    const auto state = output.state().get<WikipediaState>();
+    notice(fmt::format("continuing where this was interrupted, after {} articles",
+                       state.counts.articles));
+    return state;
+  }
+  WikipediaState state;
+  if (!output.is_complete()) state.habits = habits_of(options);
+  if (const auto learned = describe_habits(state.habits); !learned.empty()) notice(learned);
+  return state;
+}
+
 }  // namespace
 
 WikipediaCounts write_wikipedia_text(const WikipediaFileOptions& options,
@@ -117,17 +132,8 @@ WikipediaCounts write_wikipedia_text(const WikipediaFileOptions& options,
   ResumableOutput output(
       {.output_files = {options.output_file}, .identity = identity_of(options.input)});
   output.check_input(digest_of(options.input.files));
-  WikipediaState state;
-  if (!output.state().is_null()) {
-    state = output.state().get<WikipediaState>();
-    notice(fmt::format("continuing where this was interrupted, after {} articles",
-                       state.counts.articles));
-  }
+  WikipediaState state = first_state(output, options.input, notice);
   if (!output.is_complete()) {
-    if (output.state().is_null()) {
-      state.habits = habits_of(options.input);
-      if (const auto learned = describe_habits(state.habits); !learned.empty()) notice(learned);
-    }
     const text::SentenceSplitter splitter(state.habits);
     WikipediaOptions input = options.input;
     input.splitter = &splitter;

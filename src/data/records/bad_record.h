@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/result.h"
 #include "formats/refusal.h"
+#include "formats/tf_example.h"
 
 namespace cloze::data {
 
@@ -15,6 +17,12 @@ using formats::refuse;
 inline int32_t in_range(std::string_view name, int64_t value, int64_t end) {
   if (value < 0 || value >= end) refuse("{} holds {}; it must be in [0, {})", name, value, end);
   return static_cast<int32_t>(value);
+}
+
+inline std::span<const int64_t> integers(const formats::TfExample& example, std::string_view name) {
+  const auto values = example.integers(name);
+  if (!values) refuse("feature {} is missing or holds no integers", name);
+  return *values;
 }
 
 // Bound of the ids of a vocabulary of this size; 0 means that it is not known.

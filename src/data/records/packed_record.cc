@@ -34,10 +34,9 @@ int64_t num_slots(const RecordShape& shape) {
   return shape.max_predictions + kSequencesPerPack - 1;
 }
 
-Values integers(const formats::TfExample& example, std::string_view name) {
-  const auto values = example.integers(name);
-  if (!values) refuse("feature {} is missing or holds no integers", name);
-  return {values->begin(), values->end()};
+Values integers_of(const formats::TfExample& example, std::string_view name) {
+  const auto values = integers(example, name);
+  return {values.begin(), values.end()};
 }
 
 Values weights(const formats::TfExample& example, std::string_view name) {
@@ -47,14 +46,14 @@ Values weights(const formats::TfExample& example, std::string_view name) {
 }
 
 Pack pack_of(const formats::TfExample& example) {
-  return {.ids = integers(example, kInputIds),
-          .mask = integers(example, kInputMask),
-          .segments = integers(example, kSegmentIds),
-          .positions = integers(example, kPositionIds),
-          .slots = integers(example, kMaskedPositions),
-          .labels = integers(example, kMaskedIds),
+  return {.ids = integers_of(example, kInputIds),
+          .mask = integers_of(example, kInputMask),
+          .segments = integers_of(example, kSegmentIds),
+          .positions = integers_of(example, kPositionIds),
+          .slots = integers_of(example, kMaskedPositions),
+          .labels = integers_of(example, kMaskedIds),
           .weights = weights(example, kMaskedMask),
-          .nsp_labels = integers(example, kNextSentenceLabels),
+          .nsp_labels = integers_of(example, kNextSentenceLabels),
           .nsp_weights = weights(example, kNextSentenceMask)};
 }
 

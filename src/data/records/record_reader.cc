@@ -13,12 +13,6 @@ namespace {
 
 using Integers = std::span<const int64_t>;
 
-Integers integers(const formats::TfExample& example, std::string_view name) {
-  const auto values = example.integers(name);
-  if (!values) refuse("feature {} is missing or holds no integers", name);
-  return *values;
-}
-
 // Lengths and ranges, against what the configuration expects.
 class RecordChecker {
  public:

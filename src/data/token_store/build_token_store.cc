@@ -1,7 +1,5 @@
 #include "data/token_store/build_token_store.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <iterator>
 #include <mutex>
@@ -13,8 +11,8 @@
 #include "base/error.h"
 #include "data/corpus/array_corpus.h"
 #include "data/corpus/learned_habits.h"
+#include "data/token_store/text_piece.h"
 #include "data/token_store/token_shard.h"
-#include "formats/xxh3.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/file.h"
 #include "platform/files/folder.h"
@@ -25,18 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxDocumentPieces = 8;
-// Any change that gives other tokens for the same text and rules must change this, or, where only
-// sentences are split otherwise, kSplitterVersion.
-constexpr std::string_view kTokenizerVersion = "cloze tokens 2";
-
-// Bytes [begin, end) of a file.
-struct Extent {
-  size_t file = 0;
-  size_t begin = 0;
-  size_t end = 0;
-};
-
 // A shard's name, or what a killed process left of one: 32 hexadecimal digits, the suffix and
 // whatever follows it. Other files may end in the same word, as WikiText's do.
 bool is_shard_name(std::string_view name) {
@@ -45,151 +31,11 @@ bool is_shard_name(std::string_view name) {
          name.substr(kKeyDigits).starts_with(kShardSuffix);
 }
 
-// The piece of text that becomes one shard.
-struct Piece {
-  std::vector<Extent> extents;
-  size_t bytes = 0;
-};
-
-class PieceCutter {
- public:
-  explicit PieceCutter(int64_t piece_bytes) : piece_bytes_(static_cast<size_t>(piece_bytes)) {}
-
-  void add_file(size_t file, const TextSource& source) {
-    const std::string_view text = source.text();
-    const size_t bytes = text.size();
-    if (bytes <= piece_bytes_) return add({file, 0, bytes});
-    for (size_t begin = 0; begin < bytes;) {
-      const size_t end = piece_end(text, begin, source.format());
-      add({file, begin, end});
-      begin = end;
-    }
-  }
-
-  std::vector<Piece> finish() {
-    if (open_.bytes > 0) close();
-    return std::move(pieces_);
-  }
-
- private:
-  size_t piece_end(std::string_view text, size_t begin, TextFormat format) const {
-    if (text.size() - begin <= piece_bytes_) return text.size();
-    // A line of JSON is one document, and half of it is none.
-    const bool may_cut = format != TextFormat::kJsonLines;
-    const size_t longest =
-        may_cut ? std::min(text.size(), begin + kMaxDocumentPieces * piece_bytes_) : text.size();
-    const size_t end = next_document(text.substr(0, longest), begin + piece_bytes_, format);
-    if (end < longest || longest == text.size()) return end;
-    return last_paragraph(text, begin, longest, format);
-  }
-
-  void add(Extent extent) {
-    open_.extents.push_back(extent);
-    open_.bytes += extent.end - extent.begin;
-    if (open_.bytes >= piece_bytes_) close();
-  }
-  void close() { pieces_.push_back(std::exchange(open_, {})); }
-
-  size_t piece_bytes_;
-  Piece open_;
-  std::vector<Piece> pieces_;
-};
-
 // Manifests have strip_accents only where it does not follow lower_case.
 text::TokenizerOptions as_in_manifests(text::TokenizerOptions rules) {
   if (rules.strips_accents() == rules.lower_case) rules.strip_accents.reset();
   return rules;
 }
-
-// The part of a key for rules that are not the usual ones. Empty for the usual ones, so that shards
-// of earlier versions keep their names.
-std::string unusual_rules(const text::TokenizerOptions& rules) {
-  std::string text;
-  if (rules.strips_accents() != rules.lower_case) {
-    text += fmt::format("strip_accents {}\n", rules.strips_accents());
-  }
-  if (!rules.tokenize_chinese_chars) text += "tokenize_chinese_chars false\n";
-  return text;
-}
-
-// The same for what is read of JSON Lines.
-std::string unusual_reading(const TextForm& form) {
-  if (form.format != TextFormat::kJsonLines) return "";
-  std::string text;
-  if (form.json_key != TextForm().json_key) text += fmt::format("json_key {}\n", form.json_key);
-  if (form.skip_bad_lines) text += "skip_bad_lines\n";
-  return text;
-}
-
-class PieceText {
- public:
-  PieceText(const Piece& piece, const std::vector<TextSource>& sources) {
-    for (const Extent& extent : piece.extents) {
-      const TextSource& source = sources[extent.file];
-      parts_.push_back({source.text().substr(extent.begin, extent.end - extent.begin), &source});
-    }
-  }
-
-  std::string key(const TokenRules& rules) const {
-    formats::Xxh3Digest digest;
-    digest.update(fmt::format("{}\n{}\n{}\n{}\n{}\n", kTokenizerVersion, rules.vocabulary,
-                              text::profile_name(rules.tokenizer.profile),
-                              rules.tokenizer.lower_case, formats()));
-    if (std::ranges::any_of(parts_, [](const Part& part) { return is_split(part.format()); })) {
-      digest.update(fmt::format("{}\n{}\n{}\n{}\n", rules.splitter,
-                                fmt::join(rules.habits.abbreviations, " "),
-                                fmt::join(rules.habits.openers, " "), rules.habits.has_ordinals));
-    }
-    digest.update(unusual_rules(rules.tokenizer));
-    for (const Part& part : parts_) {
-      digest.update(unusual_reading(part.source->form()));
-      digest.update(fmt::format("{}\n", part.text.size()));
-      digest.update(part.text);
-    }
-    return digest.hex();
-  }
-
-  // Appends the documents to `corpus` and returns the number of invalid UTF-8 sequences.
-  int64_t tokenize(const text::Tokenizer& tokenizer, const TokenRules& rules,
-                   CorpusSink& corpus) const {
-    const SentenceReader reader(rules.habits);
-    uint64_t invalid = 0;
-    std::vector<int32_t> ids;
-    const auto append_sentence = [&](std::string_view sentence) {
-      ids.clear();
-      invalid += tokenizer.append_ids(sentence, ids);
-      corpus.append_sentence(ids);
-    };
-    for (const Part& part : parts_) {
-      try {
-        reader.visit(part.text, part.source->form(),
-                     {append_sentence, [&] { corpus.end_document(); }});
-      } catch (const BadText& bad) {
-        bad.rethrow_if_in(part.source->text(), part.source->path());
-        throw;
-      }
-      corpus.end_document();
-    }
-    return static_cast<int64_t>(invalid);
-  }
-
- private:
-  struct Part {
-    std::string_view text;
-    const TextSource* source = nullptr;
-    TextFormat format() const { return source->format(); }
-  };
-
-  // "paragraphs", or "sentences jsonl" of parts of several forms.
-  std::string formats() const {
-    std::vector<std::string_view> names;
-    for (const Part& part : parts_) names.push_back(text_format_name(part.format()));
-    if (std::ranges::count(names, names.front()) == std::ssize(names)) names.resize(1);
-    return fmt::format("{}", fmt::join(names, " "));
-  }
-
-  std::vector<Part> parts_;
-};
 
 class TokenStoreBuilder {
  public:
@@ -236,7 +82,7 @@ class TokenStoreBuilder {
  private:
   struct CutText {
     std::vector<TextSource> sources;
-    std::vector<Piece> pieces;  // of them
+    std::vector<TextPiece> pieces;  // of them
   };
 
   CutText cut_text() {
@@ -246,12 +92,8 @@ class TokenStoreBuilder {
                                                .threads = options_.threads},
                                               progress_)};
     if (options_.examine) options_.examine(text.sources);
-    PieceCutter cutter(options_.piece_bytes);
-    for (size_t i = 0; i < text.sources.size(); ++i) cutter.add_file(i, text.sources[i]);
-    text.pieces = cutter.finish();
-    for (const Piece& piece : text.pieces) {
-      progress_.total_text_bytes += static_cast<int64_t>(piece.bytes);
-    }
+    text.pieces = cut_into_pieces(text.sources, options_.piece_bytes);
+    for (const TextPiece& piece : text.pieces) progress_.total_text_bytes += piece.bytes();
     return text;
   }
 
@@ -285,7 +127,7 @@ class TokenStoreBuilder {
   std::vector<std::string> keys_of(const CutText& text) const {
     std::vector<std::string> keys(text.pieces.size());
     platform::parallel_for(std::ssize(keys), options_.threads, [&](int64_t i) {
-      keys[i] = PieceText(text.pieces[i], text.sources).key(rules_);
+      keys[i] = text.pieces[i].key(rules_);
     });
     return keys;
   }
@@ -356,15 +198,14 @@ class TokenStoreBuilder {
   std::vector<std::string> make_shards(const CutText& text) {
     std::vector<std::string> keys(text.pieces.size());
     platform::parallel_for(std::ssize(keys), options_.threads, [&](int64_t i) {
-      keys[i] = make_shard(text.pieces[i], text.sources);
-      progress_.text_bytes += static_cast<int64_t>(text.pieces[i].bytes);
+      keys[i] = make_shard(text.pieces[i]);
+      progress_.text_bytes += text.pieces[i].bytes();
     });
     return keys;
   }
 
-  std::string make_shard(const Piece& piece, const std::vector<TextSource>& sources) {
-    const PieceText text(piece, sources);
-    const std::string key = text.key(rules_);
+  std::string make_shard(const TextPiece& piece) {
+    const std::string key = piece.key(rules_);
     {
       const std::lock_guard lock(mutex_);
       if (!claimed_.insert(key).second) return key;  // the same text came before
@@ -372,9 +213,8 @@ class TokenStoreBuilder {
     const fs::path path = shard_path(options_.folder, key);
     if (is_good_shard(path, key)) return key;
     MemoryCorpus corpus(tokenizer_.vocabulary().size());
-    const int64_t invalid = text.tokenize(tokenizer_, rules_, corpus);
-    platform::write_file_atomically(
-        path, token_shard_bytes(corpus, key, static_cast<int64_t>(piece.bytes), invalid));
+    const int64_t invalid = piece.tokenize(tokenizer_, rules_, corpus);
+    platform::write_file_atomically(path, token_shard_bytes(corpus, key, piece.bytes(), invalid));
     const std::lock_guard lock(mutex_);
     ++built_.shards_written;
     return key;

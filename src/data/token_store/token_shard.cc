@@ -135,21 +135,27 @@ void TokenShard::read_header() {
              .invalid_utf8 = static_cast<int64_t>(raw.invalid_utf8),
              .bytes_per_id = raw.bytes_per_id,
              .key = std::string(raw.key.data(), raw.key.size())};
-  document_sentences_ = kBodyOffset;
-  document_tokens_ = document_sentences_ + sizeof(uint32_t) * (raw.documents + 1);
-  sentence_tokens_ = document_tokens_ + sizeof(uint32_t) * (raw.documents + 1);
-  ids_ = sentence_tokens_ + sizeof(uint32_t) * (raw.sentences + 1);
-  block_table_ = (ids_ + raw.bytes_per_id * raw.tokens + 7) / 8 * 8;
-  const uint64_t blocks = blocks_in(block_table_ - kBodyOffset);
-  if (bytes.size() != block_table_ + sizeof(uint64_t) * blocks) {
-    throw_damaged(fmt::format("has {} bytes instead of {}", bytes.size(),
-                              block_table_ + sizeof(uint64_t) * blocks));
-  }
+  place_tables();
   if (formats::xxh3(bytes_of(bytes.substr(block_table_))) != raw.block_table_hash) {
     throw_damaged(
         fmt::format("checksum of bytes [{}, {}) does not match", block_table_, bytes.size()));
   }
-  is_verified_ = std::make_unique<std::atomic<bool>[]>(blocks);
+  is_verified_ = std::make_unique<std::atomic<bool>[]>(blocks_in(block_table_ - kBodyOffset));
+}
+
+void TokenShard::place_tables() {
+  const auto bytes_of_table = [](int64_t rows) {
+    return sizeof(uint32_t) * static_cast<uint64_t>(rows);
+  };
+  document_sentences_ = kBodyOffset;
+  document_tokens_ = document_sentences_ + bytes_of_table(header_.documents + 1);
+  sentence_tokens_ = document_tokens_ + bytes_of_table(header_.documents + 1);
+  ids_ = sentence_tokens_ + bytes_of_table(header_.sentences + 1);
+  block_table_ = (ids_ + static_cast<uint64_t>(header_.bytes_per_id * header_.tokens) + 7) / 8 * 8;
+  const uint64_t bytes = block_table_ + sizeof(uint64_t) * blocks_in(block_table_ - kBodyOffset);
+  if (file_.text().size() != bytes) {
+    throw_damaged(fmt::format("has {} bytes instead of {}", file_.text().size(), bytes));
+  }
 }
 
 void TokenShard::verify() const { verify_bytes(kBodyOffset, block_table_); }

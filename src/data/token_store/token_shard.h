@@ -69,6 +69,7 @@ class TokenShard {
 
  private:
   void read_header();
+  void place_tables();  // by the header
   [[noreturn]] void throw_damaged(std::string_view what) const;
   void verify_bytes(uint64_t begin, uint64_t end) const;
   // Element `index` of a table of u32 that begins at `table`.

@@ -83,6 +83,33 @@ void check_names(const formats::Json& json) {
   }
 }
 
+TokenStoreManifest manifest_of(const formats::Json& json) {
+  // Member by member: if the last initialiser of an aggregate throws, GCC 12 destroys the first
+  // members twice.
+  TokenStoreManifest manifest;
+  TokenRules& rules = manifest.rules;
+  rules.vocabulary = json.at("vocabulary").get<std::string>();
+  rules.tokenizer.profile = text::profile_from_name(json.at("profile").get<std::string>());
+  rules.tokenizer.lower_case = json.at("do_lower_case").get<bool>();
+  // Stores of older programs do not say these two, and have the usual ones.
+  const bool strips = json.value("strip_accents", rules.tokenizer.lower_case);
+  if (strips != rules.tokenizer.lower_case) rules.tokenizer.strip_accents = strips;
+  rules.tokenizer.tokenize_chinese_chars = json.value("tokenize_chinese_chars", true);
+  rules.formats = formats_from(json.at("text_format"));
+  // Stores of earlier versions have none.
+  rules.habits.abbreviations = json.value("abbreviations", std::vector<std::string>());
+  rules.habits.openers = json.value("sentence_openers", std::vector<std::string>());
+  rules.habits.has_ordinals = json.value("has_ordinals", false);
+  rules.splitter = json.value("splitter", 1);
+  manifest.documents = json.at("documents").get<int64_t>();
+  manifest.sentences = json.at("sentences").get<int64_t>();
+  manifest.tokens = json.at("tokens").get<int64_t>();
+  manifest.text_bytes = json.at("text_bytes").get<int64_t>();
+  manifest.invalid_utf8 = json.at("invalid_utf8").get<int64_t>();
+  manifest.shards = json.at("shards").get<std::vector<std::string>>();
+  return manifest;
+}
+
 }  // namespace
 
 std::string vocabulary_hash(const text::Vocabulary& vocabulary) {
@@ -124,33 +151,8 @@ TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
       throw_user_error("is not a \"{}\" of version {}", kFormat, kVersion);
     }
     check_names(json);
-    // Member by member: if the last initialiser of an aggregate throws, GCC 12 destroys the first
-    // members twice.
-    TokenStoreManifest manifest;
-    TokenRules& rules = manifest.rules;
-    rules.vocabulary = json.at("vocabulary").get<std::string>();
-    rules.tokenizer.profile = text::profile_from_name(json.at("profile").get<std::string>());
-    rules.tokenizer.lower_case = json.at("do_lower_case").get<bool>();
-    // Stores of older programs do not say these two, and have the usual ones.
-    const bool strips = json.value("strip_accents", rules.tokenizer.lower_case);
-    if (strips != rules.tokenizer.lower_case) rules.tokenizer.strip_accents = strips;
-    rules.tokenizer.tokenize_chinese_chars = json.value("tokenize_chinese_chars", true);
-    rules.formats = formats_from(json.at("text_format"));
-    // Stores of earlier versions have none.
-    rules.habits.abbreviations = json.value("abbreviations", std::vector<std::string>());
-    rules.habits.openers = json.value("sentence_openers", std::vector<std::string>());
-    rules.habits.has_ordinals = json.value("has_ordinals", false);
-    rules.splitter = json.value("splitter", 1);
-    manifest.documents = json.at("documents").get<int64_t>();
-    manifest.sentences = json.at("sentences").get<int64_t>();
-    manifest.tokens = json.at("tokens").get<int64_t>();
-    manifest.text_bytes = json.at("text_bytes").get<int64_t>();
-    manifest.invalid_utf8 = json.at("invalid_utf8").get<int64_t>();
-    manifest.shards = json.at("shards").get<std::vector<std::string>>();
-    return manifest;
-  } catch (const formats::JsonError& error) {
-    throw_unusable(path, error.what());
-  } catch (const UserError& error) {
+    return manifest_of(json);
+  } catch (const std::runtime_error& error) {
     throw_unusable(path, error.what());
   }
 }
