@@ -114,8 +114,8 @@ class Documents(unittest.TestCase):
         page = results_page.Page(changed).text()
         self.assertEqual(page.count("# machine A, abcdef01"), 7)  # one for each section
         self.assertLessEqual(len(page.splitlines()), 165)
-        self.assertNotIn("several commits", page)
-        self.assertIn("the figures below are of several commits", results_page.Page(
+        self.assertNotIn("Not all were measured", page)
+        self.assertIn("Not all were measured at the same commit", results_page.Page(
             changed | {"store/wikipedia": {**changed["store/wikipedia"], "commit": "0000000"}}).text())
 
     def test_a_document_without_the_marks_is_refused(self):
