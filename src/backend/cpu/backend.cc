@@ -15,7 +15,7 @@
 
 namespace cloze::backend::cpu {
 
-// They run once per step on a few numbers: the reference serves them.
+// Heads of fine-tuning run once per step on a few numbers: the reference serves them.
 KernelTable span_loss_kernels() { return {}; }
 KernelTable squared_error_kernels() { return {}; }
 
