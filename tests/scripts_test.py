@@ -108,6 +108,16 @@ class CheckLayersTest(TreeTest):
         self.assertEqual((status, output),
                          (1, "src/graph/a.cc:1: <dnnl.hpp> belongs in backend/cpu only\n"))
 
+    def test_a_vendor_header_may_lie_in_a_folder_of_its_room(self):
+        status, output = self.check("src/backend/cpu/native/a.cc", "#include <dnnl.hpp>\n")
+        self.assertEqual(status, 0, output)
+
+    def test_refuses_a_circle_in_the_table(self):
+        self.write("ARCHITECTURE.md", TABLES.replace("| graph | base |", "| graph | base, backend/cpu |")
+                   .replace("| backend/cpu | base,", "| backend/cpu | base, graph,"))
+        self.assertEqual(run("check_layers", self.root),
+                         (1, "ARCHITECTURE.md: rooms in a circle: backend/cpu, graph\n"))
+
     def test_kernels_of_cards_are_read_too(self):
         status, output = self.check("src/backend/a.cu", '#include "graph/graph.h"\n')
         self.assertEqual((status, output),
