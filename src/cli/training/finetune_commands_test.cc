@@ -7,163 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "cli/run_command_test.h"
+#include "cli/training/small_finetuning_test.h"
 #include "formats/json.h"
-#include "platform/files/atomic_file.h"
-#include "platform/files/file.h"
 #include "train/saving/checkpoint.h"
 
 namespace cloze::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Options of `second`, which all have values, override those of the same name.
-std::vector<std::string> operator+(std::vector<std::string> first,
-                                   const std::vector<std::string>& second) {
-  for (const std::string& word : second) {
-    const auto same = std::find(first.begin(), first.end(), word);
-    if (word.starts_with("--") && same != first.end()) first.erase(same, same + 2);
-  }
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
-const std::vector<std::string> kTinyModel = {"--vocab-size",
-                                             "32",
-                                             "--hidden-size",
-                                             "16",
-                                             "--num-hidden-layers",
-                                             "1",
-                                             "--num-attention-heads",
-                                             "2",
-                                             "--intermediate-size",
-                                             "16",
-                                             "--max-position-embeddings",
-                                             "64",
-                                             "--seq-length",
-                                             "32",
-                                             "--hidden-dropout-prob",
-                                             "0",
-                                             "--attention-probs-dropout-prob",
-                                             "0",
-                                             "--progress-bar",
-                                             "false",
-                                             "--threads",
-                                             "1"};
-
-class FinetuneCommands : public testing::Test {
- protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_ / "RTE");
-    write("vocab.txt",
-          "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nthe\ncat\ndog\nsat\nran\nwho\nwhere\non\nmat\n"
-          "hill\n.\n?\n");
-    std::string rows;
-    for (int i = 0; i < 8; ++i) {
-      rows += std::to_string(2 * i) + "\tthe cat sat\ta cat sat\tentailment\n";
-      rows += std::to_string(2 * i + 1) + "\tthe cat sat\tthe dog ran\tnot_entailment\n";
-    }
-    write("RTE/train.tsv", "index\tsentence1\tsentence2\tlabel\n" + rows);
-    write("RTE/dev.tsv", "index\tsentence1\tsentence2\tlabel\n" + rows);
-    write("RTE/test.tsv", "index\tsentence1\tsentence2\n0\tthe cat sat\ta cat sat\n");
-    write("squad.json", R"({"version": "1.1", "data": [{"title": "t", "paragraphs": [{
-      "context": "the cat sat on the mat . the dog ran on the hill .", "qas": [
-      {"id": "1", "question": "who sat ?", "answers": [{"text": "cat", "answer_start": 4}]},
-      {"id": "2", "question": "who ran ?", "answers": [{"text": "dog", "answer_start": 29}]}]}]}]})");
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  void write(const std::string& name, const std::string& text) const {
-    platform::write_file_atomically(folder_ / name, text);
-  }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::vector<std::string> glue() const {
-    return std::vector<std::string>{"glue",
-                                    "--task-name",
-                                    "rte",
-                                    "--data-dir",
-                                    folder_,
-                                    "--vocab-file",
-                                    path("vocab.txt"),
-                                    "--epochs",
-                                    "30",
-                                    "--micro-batch-size",
-                                    "4",
-                                    "--initializer-range",
-                                    "0.2",
-                                    "--base-learning-rate",
-                                    "5e-3",
-                                    "--save-path",
-                                    path("rte"),
-                                    "--evaluations-per-epoch",
-                                    "0.2"} +
-           kTinyModel;
-  }
-  std::vector<std::string> squad() const {
-    return std::vector<std::string>{"squad"} + kTinyModel +
-           std::vector<std::string>{"--train-file",
-                                    path("squad.json"),
-                                    "--predict-file",
-                                    path("squad.json"),
-                                    "--vocab-file",
-                                    path("vocab.txt"),
-                                    "--hidden-size",
-                                    "32",
-                                    "--num-hidden-layers",
-                                    "2",
-                                    "--epochs",
-                                    "300",
-                                    "--micro-batch-size",
-                                    "2",
-                                    "--initializer-range",
-                                    "0.2",
-                                    "--base-learning-rate",
-                                    "3e-3",
-                                    "--save-path",
-                                    path("qa"),
-                                    "--evaluations-per-epoch",
-                                    "0.02"};
-  }
-
-  // A model with random weights in start/checkpoint-0, and a task that starts from it.
-  void make_start(const std::vector<std::string>& more) const {
-    const auto start =
-        std::vector<std::string>{"pretrain"} + kTinyModel +
-        std::vector<std::string>{"--generated-data", "true",       "--num-train-steps", "0",
-                                 "--save-path",      path("start")} +
-        more;
-    ASSERT_EQ(run_command(start).status, ExitCode::kSuccess);
-  }
-  std::vector<std::string> glue_from_start() const {
-    return {"glue",
-            "--task-name",
-            "rte",
-            "--data-dir",
-            folder_,
-            "--vocab-file",
-            path("vocab.txt"),
-            "--init-checkpoint",
-            path("start/checkpoint-0"),
-            "--epochs",
-            "1",
-            "--save-path",
-            path("from-start"),
-            "--micro-batch-size",
-            "4",
-            "--threads",
-            "1"};
-  }
-  std::vector<std::string> graphcore_form() const {
-    return {"--config", path("graphcore.json"), "--optimizer", "adamw"};
-  }
-  std::string weights(const std::string& checkpoint) const {
-    return platform::read_file(folder_ / checkpoint / "model.safetensors");
-  }
-
-  const fs::path folder_ = fs::path(testing::TempDir()) / "finetune_commands_test";
-};
 
 TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
   const CommandResult glue = run_command(this->glue());
@@ -199,8 +50,12 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
   ASSERT_EQ(classes.size(), 2u) << json.out;
   EXPECT_GE(classes[0].at("probability").get<double>(), classes[1].at("probability").get<double>());
   EXPECT_TRUE(classes[0].at("label").is_string());
+}
 
-  // A classifier with other classes is initialised afresh, and cannot be scored.
+// It cannot be scored either.
+TEST_F(FinetuneCommands, AClassifierOfOtherClassesIsInitialisedAfresh) {
+  ASSERT_EQ(run_command(glue() + std::vector<std::string>{"--epochs", "1"}).status,
+            ExitCode::kSuccess);
   fs::create_directories(folder_ / "STS-B");
   const std::string rows = "index\tsentence1\tsentence2\tscore\n0\ta cat\ta dog\t1\n";
   write("STS-B/train.tsv", rows + "1\ta cat\ta cat\t5\n");
@@ -222,16 +77,19 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
   EXPECT_NE(afresh.error.find("initialised afresh: classifier.weight, classifier.bias"),
             std::string::npos)
       << afresh.error;
+}
 
+TEST_F(FinetuneCommands, WhatTheModelCannotTakeIsRefusedBeforeItTrains) {
+  ASSERT_EQ(run_command(glue() + std::vector<std::string>{"--epochs", "1"}).status,
+            ExitCode::kSuccess);
   const CommandResult heads =
       run_command(std::vector<std::string>{"pretrain"} + kTinyModel +
                   std::vector<std::string>{"--num-attention-heads", "4", "--generated-data", "true",
                                            "--num-train-steps", "1", "--max-predictions-per-seq",
-                                           "4", "--init-checkpoint", path("rte/checkpoint-120"),
+                                           "4", "--init-checkpoint", path("rte/checkpoint-4"),
                                            "--save-path", path("pre")});
   EXPECT_NE(heads.error.find("--num-attention-heads is 4"), std::string::npos) << heads.error;
 
-  // What the model cannot take is refused before it trains.
   const auto longer = std::vector<std::string>{
       "glue", "--task-name",       "RTE",       "--data-dir",  folder_,       "--epochs",
       "1",    "--init-checkpoint", path("rte"), "--save-path", path("longer")};
@@ -354,152 +212,6 @@ TEST_F(FinetuneCommands, AxIsTrainedOnMnli) {
             "index\tprediction\n0\tentailment\n1\tneutral\n");
 }
 
-TEST_F(FinetuneCommands, SeveralSeedsHaveAMean) {
-  const CommandResult result =
-      run_command(glue() + std::vector<std::string>{"--num-seeds", "2", "--epochs", "1"});
-  ASSERT_EQ(result.status, ExitCode::kSuccess) << result.error;
-  EXPECT_NE(result.out.find("(2 runs: "), std::string::npos) << result.out;
-  EXPECT_TRUE(fs::exists(path("rte/seed-1234/RTE.tsv")));
-  EXPECT_TRUE(fs::exists(path("rte/seed-1235/RTE.tsv")));
-  const auto summary = formats::read_json_file(path("rte/seed_summary.json"));
-  ASSERT_EQ(summary.at("runs").size(), 2u);
-  EXPECT_EQ(summary.at("runs")[1].at("seed"), 1235);
-  EXPECT_TRUE(summary.at("summary").at("RTE accuracy").contains("best_seed"));
-  EXPECT_NE(result.error.find("seed_summary.json"), std::string::npos) << result.error;
-}
-
-// A seed that has begun resumes, one that has not starts as it did originally: both end as they
-// did.
-TEST_F(FinetuneCommands, SeveralSeedsAreResumed) {
-  const auto seeds = glue() + std::vector<std::string>{"--num-seeds", "2", "--epochs", "1"};
-  const CommandResult whole = run_command(seeds);
-  ASSERT_EQ(whole.status, ExitCode::kSuccess) << whole.error;
-  fs::remove_all(path("rte/seed-1235"));
-  const CommandResult resumed =
-      run_command(seeds + std::vector<std::string>{"--restore-dir", path("rte")});
-  ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
-  EXPECT_EQ(resumed.out, whole.out);
-  EXPECT_NE(resumed.error.find("seed 1235 starts from random weights"), std::string::npos);
-}
-
-// No option needs to be repeated; the run of one seed can also be resumed alone.
-TEST_F(FinetuneCommands, SeedsAreResumedWithTheOptionsTheyHad) {
-  const auto seeds = glue() + std::vector<std::string>{"--num-seeds", "2", "--epochs", "1"};
-  const CommandResult whole = run_command(seeds);
-  ASSERT_EQ(whole.status, ExitCode::kSuccess) << whole.error;
-  fs::remove_all(path("rte/seed-1235"));
-  const CommandResult resumed = run_command({"glue", "--restore-dir", path("rte")});
-  ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
-  EXPECT_EQ(resumed.out, whole.out);
-  const CommandResult one =
-      run_command({"glue", "--restore-dir", path("rte/seed-1235"), "--epochs", "2"});
-  ASSERT_EQ(one.status, ExitCode::kSuccess) << one.error;
-  EXPECT_NE(one.error.find("from here on --epochs 2.0 (was 1.0)"), std::string::npos) << one.error;
-  EXPECT_TRUE(fs::exists(path("rte/seed-1235/checkpoint-8")));
-}
-
-// The start is needed again, by the seed that has not begun, and computes as it did.
-TEST_F(FinetuneCommands, SeedsThatStartFromAModelAreResumed) {
-  make_start({});
-  write("graphcore.json", R"({"pipeline_stages": [], "precision": "32"})");
-  for (const auto& form : {std::vector<std::string>{}, graphcore_form()}) {
-    const auto seeds = glue_from_start() + form + std::vector<std::string>{"--num-seeds", "2"};
-    const CommandResult whole = run_command(seeds);
-    ASSERT_EQ(whole.status, ExitCode::kSuccess) << whole.error;
-    const std::string second = weights("from-start/seed-1235/checkpoint-4");
-    for (const auto& given :
-         {std::vector<std::string>{}, {"--init-checkpoint", path("start/checkpoint-0")}}) {
-      fs::remove_all(path("from-start/seed-1235"));
-      const CommandResult resumed = run_command(
-          std::vector<std::string>{"glue", "--restore-dir", path("from-start")} + given);
-      ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
-      EXPECT_EQ(resumed.out, whole.out);
-      EXPECT_EQ(weights("from-start/seed-1235/checkpoint-4"), second);
-    }
-    fs::remove_all(path("from-start"));
-  }
-}
-
-TEST_F(FinetuneCommands, StoredConfigurationsGiveTheRunsAgain) {
-  const auto again = [&](const std::vector<std::string>& command, const std::string& folder) {
-    const CommandResult first = run_command(command);
-    ASSERT_EQ(first.status, ExitCode::kSuccess) << first.error;
-    const fs::path newest = train::find_checkpoint(path(folder)).path;
-    const CommandResult second =
-        run_command({command.front(), "--config", newest / "training_config.json", "--save-path",
-                     path("again")});
-    ASSERT_EQ(second.status, ExitCode::kSuccess) << second.error;
-    EXPECT_EQ(second.out, first.out);
-    EXPECT_EQ(platform::read_file(folder_ / "again" / newest.filename() / "model.safetensors"),
-              platform::read_file(newest / "model.safetensors"));
-    fs::remove_all(path("again"));
-  };
-  again(glue() + std::vector<std::string>{"--epochs", "1"}, "rte");
-  again(squad() + std::vector<std::string>{"--epochs", "2"}, "qa");
-  // Starts from a model that computes differently from the defaults.
-  make_start({"--hidden-act", "gelu_new"});
-  again(glue_from_start(), "from-start");
-}
-
-// Such a file computes LayerNorm and GELU differently from the start model: so does the stored
-// file.
-TEST_F(FinetuneCommands, StoredConfigurationsOfGraphcoresFormGiveTheRunsAgain) {
-  make_start({});
-  write("graphcore.json", R"({"partials_type": "half", "hidden_act": "gelu", "precision": "32"})");
-  const CommandResult first = run_command(glue_from_start() + graphcore_form());
-  ASSERT_EQ(first.status, ExitCode::kSuccess) << first.error;
-  EXPECT_NE(first.error.find("but this run uses 0.001"), std::string::npos) << first.error;
-  const std::string stored = path("from-start/checkpoint-4/training_config.json");
-  const CommandResult second =
-      run_command({"glue", "--config", stored, "--save-path", path("again")});
-  ASSERT_EQ(second.status, ExitCode::kSuccess) << second.error;
-  EXPECT_EQ(weights("again/checkpoint-4"), weights("from-start/checkpoint-4"));
-  // Without the file of origins beside it, it is a file like any other.
-  write("alone.json", platform::read_file(stored));
-  const CommandResult alone =
-      run_command({"glue", "--config", path("alone.json"), "--save-path", path("alone")});
-  EXPECT_EQ(alone.status, ExitCode::kUsage);
-  EXPECT_NE(alone.error.find("hidden_act is gelu_new"), std::string::npos) << alone.error;
-}
-
-TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {
-  ASSERT_EQ(run_command(glue() + std::vector<std::string>{"--epochs", "20"}).status,
-            ExitCode::kSuccess);
-  const CommandResult moved =
-      run_command(glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir", path("rte"),
-                                                    "--save-path", path("moved")});
-  ASSERT_EQ(moved.status, ExitCode::kSuccess) << moved.error;
-  const auto state = formats::read_json_file(path("moved/checkpoint-84/trainer_state.json"));
-  EXPECT_EQ(state.at("log_history").size(), 84u);
-  const std::string best = state.at("best_model_checkpoint").get<std::string>();
-  EXPECT_TRUE(fs::exists(path("moved/" + best))) << best;
-  const fs::path options = path("moved/checkpoint-84");
-  EXPECT_EQ(formats::read_json_file(options / "training_config.json").at("epochs"), 21);
-  const auto origins = formats::read_json_file(options / "training_config_origins.json");
-  EXPECT_EQ(origins.at("epochs"), "command line");
-  EXPECT_EQ(origins.at("beta1"), "default");
-
-  // The folder with a trailing slash, and nothing left to train.
-  const CommandResult slash =
-      run_command(glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir",
-                                                    path("moved/checkpoint-84/"), "--save-path",
-                                                    path("slash")});
-  EXPECT_EQ(slash.status, ExitCode::kSuccess) << slash.error;
-  EXPECT_EQ(slash.out, moved.out);
-  EXPECT_TRUE(fs::exists(path("slash/" + best))) << slash.error;
-  EXPECT_TRUE(fs::exists(path("slash/checkpoint-84")));
-
-  // A damaged best checkpoint is reported, and does not end the run.
-  write("rte/" + best + "/model.safetensors", "damaged");
-  const CommandResult damaged = run_command(
-      glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir",
-                                        path("rte/checkpoint-80"), "--save-path", path("less")});
-  if (best != "checkpoint-80") {
-    EXPECT_EQ(damaged.status, ExitCode::kSuccess) << damaged.error;
-    EXPECT_NE(damaged.error.find("cannot be kept"), std::string::npos) << damaged.error;
-  }
-}
-
 // Of a vocabulary with capitals.
 TEST_F(FinetuneCommands, LowerCaseIsWhatTheFilesOfTheModelSay) {
   write("vocab.txt", platform::read_file(folder_ / "vocab.txt") + "Cat\n");
@@ -591,71 +303,6 @@ TEST_F(FinetuneCommands, WrongInputIsNamed) {
   expect_in("perhaps", error_of(glue()));
   write("RTE/train.tsv", "index\tsentence1\tlabel\n0\ta\tentailment\n");
   expect_in("sentence2", error_of(glue()));
-}
-
-// The start model (with random weights, the vocabulary) is absent: the error must be about that.
-TEST_F(FinetuneCommands, OurConfigurationsAreAccepted) {
-  int count = 0;
-  for (const auto& entry : fs::directory_iterator(CLOZE_SOURCE_DIR "/configs")) {
-    const std::string name = entry.path().filename().string();
-    const bool is_squad = name.find("squad") != std::string::npos;
-    if (!is_squad && name.find("glue") == std::string::npos) continue;
-    if (!platform::read_file(entry.path()).starts_with("//")) continue;
-    ++count;
-    std::vector<std::string> arguments = {is_squad ? "squad" : "glue", "--config", entry.path(),
-                                          "--vocab-file", path("no_vocab.txt")};
-    if (!is_squad) {
-      arguments = arguments + std::vector<std::string>{"--data-dir", folder_, "--task-name", "RTE"};
-    }
-    const CommandResult result = run_command(arguments);
-    const bool lacks_model = result.error.find("no model to start from") != std::string::npos;
-    const bool lacks_words = result.error.find("no_vocab.txt") != std::string::npos;
-    EXPECT_TRUE(lacks_model || lacks_words) << name << ": " << result.error;
-    EXPECT_EQ(result.error.find("note:"), std::string::npos) << name << ": " << result.error;
-  }
-  EXPECT_EQ(count, 5);
-}
-
-// The sizes come from the configuration or from the start model; never silently from BERT-base.
-TEST_F(FinetuneCommands, WithoutAStartModelTheShapeIsTheConfigurations) {
-  const CommandResult large =
-      run_command({"squad", "--config", CLOZE_SOURCE_DIR "/configs/squad_large.json",
-                   "--vocab-file", path("vocab.txt"), "--compile-only", "true"});
-  EXPECT_EQ(large.status, ExitCode::kSuccess) << large.error;
-  EXPECT_NE(large.out.find("parameters 333.9 million"), std::string::npos) << large.out;
-
-  const CommandResult none =
-      run_command({"squad", "--vocab-file", path("vocab.txt"), "--compile-only", "true",
-                   "--hidden-size", "32", "--num-hidden-layers", "1"});
-  EXPECT_EQ(none.status, ExitCode::kUsage);
-  EXPECT_EQ(none.error,
-            "cloze: there is no model to start from; give --init-checkpoint, or for random weights "
-            "--num-attention-heads, --intermediate-size\n");
-}
-
-// An original configuration of Graphcore's computes a checkpoint as that system did, and says so.
-TEST_F(FinetuneCommands, AConfigurationOfGraphcoresComputesAsThatSystem) {
-  write("graphcore.json",
-        R"({"task": "SQuAD", "hidden_act": "gelu", "partials_type": "half", "precision": 32})");
-  ASSERT_EQ(run_command(squad() + std::vector<std::string>{"--epochs", "1"}).status,
-            ExitCode::kSuccess);
-  const CommandResult run_there =
-      run_command({"squad", "--config", path("graphcore.json"), "--train-file", path("squad.json"),
-                   "--epochs", "1", "--micro-batch-size", "2", "--init-checkpoint", path("qa"),
-                   "--seq-length", "32", "--threads", "1", "--save-path", path("there")});
-  ASSERT_EQ(run_there.status, ExitCode::kSuccess) << run_there.error;
-  EXPECT_NE(run_there.error.find("partials_type makes this a file of Graphcore's"),
-            std::string::npos)
-      << run_there.error;
-  EXPECT_NE(run_there.error.find("was computed with hidden_act gelu, but this run uses gelu_new"),
-            std::string::npos)
-      << run_there.error;
-  const auto options = formats::parse_json(
-      platform::read_file(fs::path(path("there")) / "checkpoint-1" / "training_config.json"));
-  ASSERT_TRUE(options);
-  EXPECT_EQ(options->at("use_debiasing"), false);
-  EXPECT_EQ(options->at("use_qkv_bias"), false);
-  EXPECT_EQ(options->at("epsilon"), 1e-4);
 }
 
 }  // namespace
