@@ -132,7 +132,7 @@ class StepBench {
                                       .sequences = sequences,
                                       .predictions = sequences * predictions_};
     if (!arguments.lengths.empty() && !arguments.padded) {
-      // As `cloze pretrain` leaves room for short sequences (cli/training/pretrain_options.h).
+      // As `cloze pretrain` leaves room for short sequences (cli/run/pretrain_options.h).
       capacity.sequences *= 8;
       capacity.predictions += capacity.predictions / 4;
     }

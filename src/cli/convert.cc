@@ -3,7 +3,7 @@
 #include <string>
 
 #include "checkpoints/conversion.h"
-#include "cli/commands.h"
+#include "cli/options/commands.h"
 #include "formats/model_tensors.h"
 
 namespace cloze::cli {
@@ -15,16 +15,11 @@ struct Options {
   checkpoints::ConversionOptions conversion{.output_dir = "converted_ckpt"};
 };
 
-void run(Options& options, OptionTable& table) {
+void run(Options& options) {
   checkpoints::ConversionOptions& conversion = options.conversion;
   const checkpoints::ConversionAction action = checkpoints::conversion_action(options.action);
   conversion.from = action.from;
   conversion.to = action.to;
-  if (table.is_asked_for("max_shard_size") &&
-      conversion.to != checkpoints::CheckpointForm::kHuggingFace) {
-    throw_user_error("max_shard_size is for Hugging Face's files; leave it out, or choose {}2hf",
-                     checkpoints::short_name(conversion.from));
-  }
   conversion.max_shard_bytes = formats::shard_bytes(options.max_shard_size);
   const checkpoints::ConversionReport report = checkpoints::convert_checkpoint(conversion);
   for (const std::string& note : report.notes) fmt::print("{}\n", note);
@@ -32,6 +27,14 @@ void run(Options& options, OptionTable& table) {
     fmt::print("wrote {}\n", (conversion.output_dir / file).string());
   }
   fmt::print("{} tensors, {} elements\n", report.tensors, report.elements);
+}
+
+// Why max_shard_size may not be there.
+std::string without_shards(const std::string& named) {
+  const checkpoints::ConversionAction action = checkpoints::conversion_action(named);
+  if (action.to == checkpoints::CheckpointForm::kHuggingFace) return "";
+  return fmt::format("is for Hugging Face's files; leave it out, or choose {}2hf",
+                     checkpoints::short_name(action.from));
 }
 
 void add_graphcore_options(OptionTable& table, checkpoints::ConversionOptions& conversion) {
@@ -68,7 +71,8 @@ void add_options(OptionTable& table, Options& o) {
             "graphcore at most 30400");
   table.add("precision", &conversion.precision,
             "Bits per weight, 16 or 32; default: unchanged; to graphcore 16");
-  table.add("max_shard_size", &o.max_shard_size, "Largest Hugging Face file, such as 500MB or 5GB");
+  table.add("max_shard_size", &o.max_shard_size, "Largest Hugging Face file, such as 500MB or 5GB",
+            {.misplaced = [&o] { return without_shards(o.action); }});
   add_graphcore_options(table, conversion);
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/byte_size.h"
-#include "cli/commands.h"
+#include "cli/options/commands.h"
 #include "formats/model_tensors.h"
 
 namespace cloze::cli {

@@ -13,17 +13,17 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/commands.h"
 #include "cli/configuration/configuration_commands.h"
-#include "cli/exit_code.h"
+#include "cli/console/exit_code.h"
+#include "cli/console/say.h"
+#include "cli/console/spelling.h"
+#include "cli/console/version.h"
 #include "cli/launch/mpirun_command.h"
+#include "cli/launch/ranks.h"
 #include "cli/options/arguments.h"
 #include "cli/options/command_texts.h"
+#include "cli/options/commands.h"
 #include "cli/options/help_formatter.h"
-#include "cli/options/spelling.h"
-#include "cli/say.h"
-#include "cli/training/ranks.h"
-#include "cli/version.h"
 #include "platform/signals.h"
 
 namespace cloze::cli {

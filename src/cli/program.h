@@ -4,7 +4,7 @@
 
 namespace cloze::cli {
 
-// Runs the subcommand that the arguments name; returns the exit status (cli/exit_code.h). An option
+// Runs the subcommand that the arguments name; returns the exit status (cli/console/exit_code.h). An option
 // may be written with underscores. An action that succeeds with a status other than 0 throws
 // EarlyExit.
 int run_program(int argc, const char* const* argv);

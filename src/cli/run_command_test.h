@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/exit_code.h"
+#include "cli/console/exit_code.h"
 #include "cli/program.h"
 
 namespace cloze::cli {

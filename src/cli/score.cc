@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/commands.h"
-#include "cli/say.h"
+#include "cli/console/say.h"
+#include "cli/options/commands.h"
 #include "tasks/glue/glue_data.h"
 #include "tasks/glue/glue_score.h"
 #include "tasks/glue/glue_task.h"

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "checkpoints/stored_tokenizer.h"
-#include "cli/commands.h"
+#include "cli/console/say.h"
+#include "cli/console/work_display.h"
 #include "cli/data/cut_report.h"
 #include "cli/data/data_options.h"
+#include "cli/options/commands.h"
 #include "cli/program.h"
-#include "cli/say.h"
-#include "cli/work_display.h"
 #include "text/cut_count.h"
 #include "text/tokenizer.h"
 

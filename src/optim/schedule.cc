@@ -173,11 +173,11 @@ void Schedule::validate() const {
   if (!(base_learning_rate > 0.0) || !std::isfinite(base_learning_rate)) {
     throw_user_error("base_learning_rate is {}; it must be above 0", base_learning_rate);
   }
-  if (total_steps < 1)
-    throw_user_error("the schedule has {} steps; it needs at least 1", total_steps);
-  if (warmup_steps < 0 || warmup_steps > static_cast<double>(total_steps)) {
-    throw_user_error("warmup of {} steps does not fit {} training steps; lower it", warmup_steps,
-                     total_steps);
+  const bool is_share = warmup >= 0.0 && warmup < 1.0;
+  const bool is_count = warmup >= 1.0 && warmup == std::floor(warmup) && warmup < 0x1p53;
+  if (!is_share && !is_count) {
+    throw_user_error(
+        "`warmup` is {}; give a whole number of steps or a share of all steps in [0, 1)", warmup);
   }
   if (powers.empty() || powers.size() > 2) {
     throw_user_error(
@@ -189,20 +189,21 @@ void Schedule::validate() const {
   }
 }
 
-double learning_rate(const Schedule& schedule, int64_t step) {
-  return row_named(schedule.name).learning_rate(schedule, step);
+Schedule Schedule::over(int64_t steps) const {
+  CLOZE_CHECK(steps > 0, "a schedule over {} steps", steps);
+  Schedule schedule = *this;
+  const auto all = static_cast<double>(steps);
+  schedule.total_steps = steps;
+  schedule.warmup_steps = warmup < 1.0 ? warmup * all : std::min(warmup, all);
+  if (!row_named(name).takes_parts_of_a_step) {
+    schedule.warmup_steps =
+        rounds_warmup_up ? std::ceil(schedule.warmup_steps) : std::floor(schedule.warmup_steps);
+  }
+  return schedule;
 }
 
-double warmup_steps(const Schedule& schedule, double warmup, int64_t total_steps) {
-  const ScheduleRow& row = row_named(schedule.name);
-  if (warmup >= 0.0 && warmup < 1.0) {
-    const double steps = warmup * static_cast<double>(total_steps);
-    if (row.takes_parts_of_a_step) return steps;
-    return schedule.rounds_warmup_up ? std::ceil(steps) : std::floor(steps);
-  }
-  if (warmup >= 1.0 && warmup == std::floor(warmup) && warmup < 0x1p53) return warmup;
-  throw_user_error("`warmup` is {}; give a whole number of steps or a share of all steps in [0, 1)",
-                   warmup);
+double learning_rate(const Schedule& schedule, int64_t step) {
+  return row_named(schedule.name).learning_rate(schedule, step);
 }
 
 std::vector<std::string_view> schedule_options(std::string_view schedule_name) {

@@ -36,8 +36,9 @@ inline constexpr double kMinimumLearningRate = 1e-7;
 struct Schedule {
   std::string name = "polynomial_decay";  // of the table
   double base_learning_rate = 2e-5;       // the peak
-  double warmup_steps = 0.0;
-  bool rounds_warmup_up = false;  // a warm-up that is a share of all steps, as in transformers
+  double warmup = 0.0;            // a whole number of steps, or a share of all steps, in [0, 1)
+  double warmup_steps = 0.0;      // of total_steps; over() sets both
+  bool rounds_warmup_up = false;  // a warm-up that is a share, as in transformers
   int64_t total_steps = 1;
   std::vector<double> powers = {1.0};       // one, or {of the warm-up, of the decay}
   double decay_rate = 0.0;                  // natural_exponential
@@ -46,14 +47,12 @@ struct Schedule {
 
   // UserError that names the value at fault.
   void validate() const;
+  // This schedule over so many steps, at least 1. A warm-up that is a share is a part of a step in
+  // poly_warmup, and rounded in the others; one of more steps than there are is cut to those.
+  Schedule over(int64_t steps) const;
 };
 
 double learning_rate(const Schedule& schedule, int64_t step);
-
-// A warm-up given as a number of steps (a whole number) or as a share of all steps (in [0, 1)), in
-// steps of the schedule: poly_warmup takes parts of a step, the others round. UserError for anything
-// else, and for a name that is not in the table.
-double warmup_steps(const Schedule& schedule, double warmup, int64_t total_steps);
 
 std::vector<std::string> schedule_names();
 // The options that say more of a schedule than its name: "base_learning_rate", "warmup" ...

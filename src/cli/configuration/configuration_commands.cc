@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/say.h"
+#include "cli/console/say.h"
 #include "formats/json.h"
 
 namespace cloze::cli {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "cli/subcommand.h"
-#include "cli/training/resumed_options.h"
+#include "cli/options/subcommand.h"
+#include "cli/run/resumed_options.h"
 
 namespace cloze::cli {
 

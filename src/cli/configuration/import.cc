@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/commands.h"
-#include "cli/training/run_options.h"
+#include "cli/options/commands.h"
+#include "cli/run/batch_plan.h"
 #include "formats/json.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/input_paths.h"

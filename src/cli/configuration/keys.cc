@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands.h"
+#include "cli/options/commands.h"
 #include "configuration/import.h"
 #include "configuration/key_document.h"
 

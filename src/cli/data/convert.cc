@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/commands.h"
+#include "cli/console/work_display.h"
 #include "cli/data/data_options.h"
-#include "cli/work_display.h"
+#include "cli/options/commands.h"
 #include "data/records/convert_records.h"
 #include "data/sequence.h"
 #include "platform/available_threads.h"

@@ -7,8 +7,8 @@
 
 #include "base/division.h"
 #include "base/error.h"
-#include "cli/say.h"
-#include "cli/work_display.h"
+#include "cli/console/say.h"
+#include "cli/console/work_display.h"
 #include "data/id_count.h"
 #include "text/cut_count.h"
 

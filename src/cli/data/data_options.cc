@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "checkpoints/stored_tokenizer.h"
-#include "cli/say.h"
-#include "cli/work_display.h"
+#include "cli/console/say.h"
+#include "cli/console/work_display.h"
 #include "platform/available_threads.h"
 
 namespace cloze::cli {

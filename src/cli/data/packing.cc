@@ -7,9 +7,8 @@
 
 #include "base/error.h"
 #include "base/seconds.h"
-#include "cli/commands.h"
 #include "cli/data/data_options.h"
-#include "cli/say.h"
+#include "cli/options/commands.h"
 #include "data/inspection/statistics.h"
 #include "data/offline_packing/histogram_packing.h"
 #include "data/offline_packing/write_packs.h"
@@ -58,10 +57,7 @@ void check_output_folder(const Options& options) {
   data::check_has_no_packs(options.packs.folder);
 }
 
-void run(Options& options, OptionTable& table) {
-  if (options.packs.folder.empty() && table.is_asked_for("random_seed")) {
-    say("note: random_seed has no effect without output_dir\n");
-  }
+void run(Options& options) {
   const auto algorithm = data::packing_algorithm_named(options.algorithm);
   if (!options.packs.folder.empty()) check_output_folder(options);
   const auto records = open_records(options);
@@ -97,7 +93,8 @@ void add_options(OptionTable& table, Options& o) {
             "Write the packs of train_file: Graphcore's files strategy_LENGTHS_part_K");
   table.add("max_predictions_per_seq", &o.packs.shape.max_predictions,
             "Masked tokens per record; a pack has room for 2 more");
-  table.add("random_seed", &o.packs.seed, "Seed of the choice among sequences of the same length");
+  table.add("random_seed", &o.packs.seed, "Seed of the choice among sequences of the same length",
+            {.idle = [&o] { return o.packs.folder.empty() ? "without output_dir" : ""; }});
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include "base/error.h"
 #include "base/seconds.h"
 #include "base/time_text.h"
-#include "cli/commands.h"
+#include "cli/console/say.h"
+#include "cli/console/work_display.h"
 #include "cli/data/data_options.h"
-#include "cli/say.h"
-#include "cli/work_display.h"
+#include "cli/options/commands.h"
 #include "data/creation/create_records.h"
 #include "platform/available_threads.h"
 #include "platform/files/input_paths.h"
@@ -60,9 +60,7 @@ void print_counts(const data::RecordCounts& counts, const Options& options, doub
 
 void run(Options& options, OptionTable& table) {
   data::RecordOptions& records = options.records;
-  if (!records.layout.remask && table.is_asked_for("pad_position_value")) {
-    say("note: pad_position_value has no effect without `remask`\n");
-  }
+  check_use(table);
   records.input.files = platform::expand_paths(options.input_files);
   auto inputs = platform::expand_paths_with_folders(options.input_files);
   inputs.emplace_back(options.tokenizer.vocabulary_file);
@@ -114,7 +112,8 @@ void add_options(OptionTable& table, Options& o) {
             "Share of documents cut into shorter sequences", share);
   table.add("max_samples", &records.max_samples, "Stop after N records; -1: all");
   table.add("pad_position_value", &layout.pad_position_value,
-            "With --remask: position of unused slots");
+            "With --remask: position of unused slots",
+            {.idle = [&layout] { return layout.remask ? "" : "without `remask`"; }});
   table.add("remask", &layout.remask, "Write the static-mask layout: masked tokens first");
   table.add("do_whole_word_mask", &records.whole_word_masking,
             "Mask all pieces of a word, or none");

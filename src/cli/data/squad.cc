@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/seconds.h"
-#include "cli/commands.h"
+#include "cli/console/say.h"
 #include "cli/data/data_options.h"
-#include "cli/say.h"
+#include "cli/options/commands.h"
 #include "platform/available_threads.h"
 #include "platform/files/input_paths.h"
 #include "tasks/squad/squad_features.h"
@@ -48,13 +48,10 @@ void print_labels(const tasks::SquadData& data, const tasks::SquadFeatures& feat
   }
 }
 
-void run(Options& options, OptionTable& table) {
+void run(Options& options) {
   platform::require_other_files({.inputs = {options.input_file, options.tokenizer.vocabulary_file},
                                  .outputs = {options.output_file}});
   const bool is_google = options.features.style == tasks::SquadStyle::kGoogle;
-  if (!is_google && table.is_asked_for("max_query_length")) {
-    say("note: max_query_length has no effect with `style` hf\n");
-  }
   const text::Tokenizer tokenizer = make_tokenizer(options.tokenizer, is_google ? "google" : "hf");
   const tasks::SquadData data = tasks::read_squad(options.input_file);
   report_cut(sample_of(data.texts()), tokenizer,
@@ -87,7 +84,10 @@ void add_options(OptionTable& table, Options& o) {
   table.add("max_seq_length", &features.max_sequence_length, "Tokens per sequence", {.minimum = 1});
   table.add("doc_stride", &features.document_stride,
             "google: tokens between the starts of windows; hf: tokens that they share");
-  table.add("max_query_length", &features.max_query_length, "google: longer questions are cut");
+  table.add("max_query_length", &features.max_query_length, "google: longer questions are cut",
+            {.idle = [&style = features.style] {
+              return style == tasks::SquadStyle::kGoogle ? "" : "with `style` hf";
+            }});
   table.add("labels", &features.with_labels, "Say where the answers are, for training");
   table.add(threads_option(features.threads));
 }

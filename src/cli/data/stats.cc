@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/commands.h"
+#include "cli/console/work_display.h"
 #include "cli/data/data_options.h"
-#include "cli/work_display.h"
+#include "cli/options/commands.h"
 #include "data/id_count.h"
 #include "data/inspection/statistics.h"
 #include "data/offline_packing/length_histogram.h"

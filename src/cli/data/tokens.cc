@@ -5,8 +5,8 @@
 
 #include "base/seconds.h"
 #include "base/time_text.h"
-#include "cli/commands.h"
 #include "cli/data/data_options.h"
+#include "cli/options/commands.h"
 #include "platform/available_threads.h"
 #include "platform/files/input_paths.h"
 

@@ -3,9 +3,9 @@
 #include <atomic>
 
 #include "base/error.h"
-#include "cli/commands.h"
+#include "cli/console/work_display.h"
 #include "cli/data/data_options.h"
-#include "cli/work_display.h"
+#include "cli/options/commands.h"
 #include "data/inspection/verification.h"
 #include "data/token_store/token_store.h"
 #include "platform/available_threads.h"

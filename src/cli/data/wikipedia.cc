@@ -5,10 +5,10 @@
 
 #include "base/seconds.h"
 #include "base/time_text.h"
-#include "cli/commands.h"
+#include "cli/console/say.h"
+#include "cli/console/work_display.h"
 #include "cli/data/data_options.h"
-#include "cli/say.h"
-#include "cli/work_display.h"
+#include "cli/options/commands.h"
 #include "data/creation/wikipedia_file.h"
 #include "platform/available_threads.h"
 #include "platform/files/input_paths.h"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/commands.h"
 #include "cli/inference/inference_options.h"
+#include "cli/options/commands.h"
 #include "formats/json.h"
 #include "platform/files/file.h"
 #include "tasks/squad/question_answerer.h"

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/commands.h"
+#include "cli/console/say.h"
 #include "cli/inference/inference_options.h"
-#include "cli/say.h"
+#include "cli/options/commands.h"
 #include "formats/json.h"
 #include "platform/files/file.h"
 #include "tasks/text_classifier.h"

@@ -6,9 +6,9 @@
 
 #include "base/byte_size.h"
 #include "base/error.h"
-#include "cli/commands.h"
+#include "cli/console/say.h"
 #include "cli/inference/inference_options.h"
-#include "cli/say.h"
+#include "cli/options/commands.h"
 #include "forecast/memory_forecast.h"
 #include "inference/inference_memory.h"
 #include "inference/packed_model.h"

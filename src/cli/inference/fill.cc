@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/commands.h"
 #include "cli/inference/inference_options.h"
+#include "cli/options/commands.h"
 #include "tasks/mask_filler.h"
 #include "text/ascii.h"
 

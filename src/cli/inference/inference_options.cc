@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "checkpoints/stored_model.h"
+#include "cli/console/say.h"
+#include "cli/console/work_display.h"
 #include "cli/data/cut_report.h"
-#include "cli/say.h"
-#include "cli/work_display.h"
 #include "forecast/memory_forecast.h"
 #include "formats/json.h"
 #include "formats/model_tensors.h"

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "cli/options/subcommand.h"
 #include "cli/run_command_test.h"
-#include "cli/subcommand.h"
 #include "inference/small_model_test.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/file.h"

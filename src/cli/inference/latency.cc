@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/error.h"
-#include "cli/commands.h"
+#include "cli/console/work_display.h"
 #include "cli/inference/latency_command.h"
-#include "cli/work_display.h"
+#include "cli/options/commands.h"
 #include "inference/latency.h"
 #include "platform/files/atomic_file.h"
 

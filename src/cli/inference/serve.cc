@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "base/error.h"
-#include "cli/commands.h"
+#include "cli/console/say.h"
 #include "cli/inference/inference_options.h"
-#include "cli/say.h"
+#include "cli/options/commands.h"
 #include "platform/signals.h"
 #include "platform/socket.h"
 #include "serve/http_server.h"

@@ -7,14 +7,14 @@
 #include <optional>
 
 #include "base/error.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/console/exit_code.h"
+#include "cli/console/say.h"
 #include "cli/launch/host_list.h"
 #include "cli/launch/mpirun_command.h"
+#include "cli/launch/ranks.h"
 #include "cli/launch/replica.h"
 #include "cli/launch/restart.h"
-#include "cli/say.h"
-#include "cli/training/ranks.h"
+#include "cli/options/commands.h"
 #include "comm/heartbeat.h"
 #include "comm/launch_watch.h"
 #include "platform/child.h"

@@ -1,9 +1,10 @@
 #include "cli/launch/replica.h"
 
-#include "cli/subcommand.h"
-#include "cli/training/pipeline_options.h"
-#include "cli/training/pretrain_options.h"
-#include "cli/training/resumed_options.h"
+#include "cli/options/subcommand.h"
+#include "cli/run/batch_plan.h"
+#include "cli/run/pipeline_options.h"
+#include "cli/run/pretrain_options.h"
+#include "cli/run/resumed_options.h"
 
 namespace cloze::cli {
 namespace {
@@ -38,7 +39,7 @@ int64_t sequences_of_launched_step(const std::vector<std::string>& command, int 
   resolve(command, launched);
   PretrainOptions& options = launched.options;
   settle_rivals(options, launched.table);
-  // As take_rank() (cli/training/ranks.h): a run that goes on has as many sequences as it had.
+  // As take_rank() (cli/run/pretrain_run.h): a run that goes on has as many sequences as it had.
   if (!options.training.restore_from || launched.table.origin("replicas") == kCommandLineOrigin) {
     options.replicas = processes / processes_of_replica(options);
   }

@@ -6,7 +6,7 @@
 
 #include "base/division.h"
 #include "base/error.h"
-#include "cli/exit_code.h"
+#include "cli/console/exit_code.h"
 #include "configuration/foreign_system.h"
 #include "train/saving/checkpoint.h"
 

@@ -7,7 +7,7 @@
 #include <regex>
 #include <string>
 
-#include "cli/exit_code.h"
+#include "cli/console/exit_code.h"
 #include "platform/files/atomic_file.h"
 
 namespace cloze::cli {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/subcommand.h"
-#include "cli/training/finetune_options.h"
-#include "cli/training/pretrain_options.h"
+#include "cli/options/subcommand.h"
+#include "cli/run/finetune_options.h"
+#include "cli/run/pretrain_options.h"
 #include "formats/json.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/file.h"
@@ -259,7 +259,7 @@ TEST_F(GraphcoreForm, NamesOfHuggingFaceAreOtherNames) {
   EXPECT_EQ(options.training.step.compute_dtype, DType::kBF16);
   EXPECT_EQ(options.micro_batch_size, 4);
   EXPECT_TRUE(options.training.step.recompute);
-  EXPECT_EQ(options.warmup, 0.25);
+  EXPECT_EQ(options.training.schedule.warmup, 0.25);
   EXPECT_EQ(table.origin("base_learning_rate"), path_);
   EXPECT_EQ(table.origin("micro_batch_size"), kCommandLineOrigin);
 }

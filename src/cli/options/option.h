@@ -66,6 +66,8 @@ struct OptionRules {
   // Once all options are resolved: why this one has no effect in the run, as it follows "has no
   // effect": "without `epochs`"; empty where it has.
   std::function<std::string()> idle = {};
+  // And why it may not be there, as that follows its name: "needs input_file, which is not given".
+  std::function<std::string()> misplaced = {};
 };
 
 struct Option {

@@ -173,12 +173,20 @@ void OptionTable::resolve() {
   for (std::string& sentence : foreign.sentences()) notes_.push_back(std::move(sentence));
 }
 
-std::vector<std::string> OptionTable::idle_notes() const {
+std::vector<std::string> OptionTable::check_use() const {
+  const auto why = [](const std::function<std::string()>& reason) {
+    return reason ? reason() : std::string();
+  };
   std::vector<std::string> notes;
   for (const auto& [option, flag, origin, default_value] : entries_) {
-    if (!option.rules.idle || !is_asked_for(option.name)) continue;
-    const std::string why = option.rules.idle();
-    if (!why.empty()) notes.push_back(fmt::format("`{}` has no effect {}", option.name, why));
+    const OptionRules& rules = option.rules;
+    if (!(rules.idle || rules.misplaced) || !is_asked_for(option.name)) continue;
+    if (const std::string refusal = why(rules.misplaced); !refusal.empty()) {
+      throw_user_error("`{}` {}", option.name, refusal);
+    }
+    if (const std::string reason = why(rules.idle); !reason.empty()) {
+      notes.push_back(fmt::format("`{}` has no effect {}", option.name, reason));
+    }
   }
   return notes;
 }
@@ -203,18 +211,8 @@ bool OptionTable::comes_from_run(const std::string& name) const {
 bool OptionTable::is_asked_for(const std::string& name) const {
   const OptionEntry& entry = at(name);
   const formats::Json value = option_value(entry.option);
-  const bool is_nothing = value.is_null() || value == "";
+  const bool is_nothing = value.empty() || value == "";
   return value != entry.default_value || (entry.origin == kCommandLine && !is_nothing);
-}
-
-std::vector<std::string> OptionTable::asked_for(std::vector<std::string> names) const {
-  std::erase_if(names, [&](const std::string& name) { return !is_asked_for(name); });
-  return names;
-}
-
-std::optional<std::string> OptionTable::first_asked_for(std::vector<std::string> names) const {
-  const std::vector<std::string> asked = asked_for(std::move(names));
-  return asked.empty() ? std::nullopt : std::optional(asked.front());
 }
 
 formats::Json OptionTable::values() const {

@@ -94,10 +94,6 @@ class OptionTable {
   // file of all options, such as training_config.json, the defaults ask for nothing; nor does a
   // flag that clears what is not set.
   bool is_asked_for(const std::string& name) const;
-  // Those of the options that the user asked for.
-  std::vector<std::string> asked_for(std::vector<std::string> names) const;
-  // The first of those.
-  std::optional<std::string> first_asked_for(std::vector<std::string> names) const;
   bool has(const std::string& name) const { return find_row(entries_, name) != nullptr; }
   // The file is of the form that set_file_form() names.
   bool is_of_other_system() const { return is_of_other_system_; }
@@ -110,9 +106,9 @@ class OptionTable {
   // Sentences about foreign options that were set, about the form of the file and about a resumed
   // run.
   const std::vector<std::string>& notes() const { return notes_; }
-  // "X has no effect WHY", for each option that someone asked for and that is idle. Call it when all
-  // options are resolved.
-  std::vector<std::string> idle_notes() const;
+  // "X has no effect WHY", for each option that someone asked for and that is idle; UserError for
+  // one that is misplaced. Call it when all options are resolved.
+  std::vector<std::string> check_use() const;
   // An option as the user knows it: by its flag where that was given, or where there is no --config;
   // else by its key. Nothing for other words.
   std::optional<std::string> spelled(std::string_view name) const;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/options/stored_options.h"
+#include "cli/options/subcommand.h"
 #include "formats/json.h"
 #include "platform/files/atomic_file.h"
 
@@ -282,6 +283,32 @@ TEST_F(OptionTableTest, AFileAsksForNothingByADefault) {
   EXPECT_TRUE(table_.is_asked_for("use_bias")) << "the command line does";
   EXPECT_FALSE(table_.is_asked_for("optimizer"));
   EXPECT_TRUE(table_.is_asked_for("warmup"));
+}
+
+TEST(OptionUse, AListThatTheCommandLineTakesAwayIsNotAskedFor) {
+  OptionTable table;
+  std::vector<double> triggers;
+  table.add("triggers", &triggers, "");
+  resolve_words(table, {"--triggers", ""});
+  EXPECT_EQ(table.origin("triggers"), kCommandLineOrigin);
+  EXPECT_FALSE(table.is_asked_for("triggers"));
+}
+
+TEST(OptionUse, WhatHasNoEffectIsNotedAndWhatIsMisplacedRefused) {
+  OptionTable table;
+  int64_t steps = 1, stride = 2;
+  table.add("steps", &steps, "", {.idle = [] { return "without data"; }});
+  table.add("stride", &stride, "", {.misplaced = [] { return "needs input_file"; }});
+  EXPECT_EQ(table.check_use(), std::vector<std::string>()) << "nobody asked for them";
+  steps = 3;
+  EXPECT_EQ(table.check_use(), std::vector<std::string>{"`steps` has no effect without data"});
+  stride = 8;
+  try {
+    table.check_use();
+    ADD_FAILURE() << "accepted";
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(), "`stride` needs input_file");
+  }
 }
 
 }  // namespace

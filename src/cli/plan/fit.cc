@@ -3,48 +3,43 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <utility>
 
 #include "base/byte_size.h"
 #include "base/error.h"
-#include "cli/training/training_run.h"
-#include "cli/training/training_setup.h"
+#include "cli/plan/run_memory.h"
+#include "cli/plan/step_plan.h"
 
 namespace cloze::cli {
 namespace {
 
-// What plans of micro-batches of so many full sequences take.
-class Plans {
- public:
-  Plans(PretrainOptions options, const forecast::MemoryForecast& before)
-      : options_(std::move(options)), step_(training_step_options(options_)), before_(before) {}
-
-  int64_t bytes(int64_t sequences, bool recompute) {
-    options_.tokens_per_micro_batch = sequences * options_.seq_length;
-    const BatchPlan batch = batch_plan(options_);
-    step_.capacity = {.tokens = batch.tokens,
-                      .sequences = batch.sequences,
-                      .predictions = prediction_room(options_, batch)};
-    step_.recompute = recompute;
-    forecast::MemoryForecast memory = memory_beside_step(options_, step_.capacity, before_);
-    add_planned_step(memory, options_, step_, compiled(step_));
-    return memory.peak_bytes();
-  }
-
- private:
-  PretrainOptions options_;
-  train::TrainingStepOptions step_;
-  const forecast::MemoryForecast& before_;
+// Micro-batches of full sequences.
+struct MicroBatch {
+  int64_t sequences = 0;
+  bool recompute = false;
 };
 
-[[noreturn]] void refuse(Plans& plans, const PretrainOptions& options, const std::string& memory) {
-  std::string advice = "lower seq_length or the model's sizes";
-  if (!options.training.step.recompute) {
-    advice = fmt::format("--recompute takes {:.1f} MiB", mebibytes(plans.bytes(1, true)));
-  }
+// Plans a run of them.
+int64_t planned_bytes(PretrainOptions options, const MicroBatch& micro_batch,
+                      const forecast::MemoryForecast& before) {
+  options.tokens_per_micro_batch = micro_batch.sequences * options.seq_length;
+  options.training.step.recompute = micro_batch.recompute;
+  const PretrainRun run(options);
+  forecast::MemoryForecast memory = memory_beside_step(run, before);
+  add_planned_step(memory, run, compiled(run.training.step));
+  return memory.peak_bytes();
+}
+
+[[noreturn]] void refuse(const PretrainOptions& options, const std::string& memory,
+                         const forecast::MemoryForecast& before) {
+  const auto taken = [&](bool recompute) {
+    return mebibytes(planned_bytes(options, {1, recompute}, before));
+  };
+  const bool recompute = options.training.step.recompute;
+  const std::string advice = recompute ? "lower seq_length or the model's sizes"
+                                       : fmt::format("--recompute takes {:.1f} MiB", taken(true));
   throw_user_error(
       "`fit` is {}, but micro-batches of one sequence of {} tokens take {:.1f} MiB; {}", memory,
-      options.seq_length, mebibytes(plans.bytes(1, options.training.step.recompute)), advice);
+      options.seq_length, taken(recompute), advice);
 }
 
 }  // namespace
@@ -59,14 +54,14 @@ std::string fit_micro_batch(PretrainOptions& options, const std::string& memory,
   }
   const bool recompute = options.training.step.recompute;
   const int64_t sequences_per_step = batch_plan(options).sequences_per_step;
-  Plans plans(options, before);
   int64_t fits = 0;
   int64_t too_many = sequences_per_step + 1;
   while (fits + 1 < too_many) {
     const int64_t middle = fits + (too_many - fits) / 2;
-    (plans.bytes(middle, recompute) <= *limit ? fits : too_many) = middle;
+    const bool does = planned_bytes(options, {middle, recompute}, before) <= *limit;
+    (does ? fits : too_many) = middle;
   }
-  if (fits == 0) refuse(plans, options, memory);
+  if (fits == 0) refuse(options, memory, before);
   options.global_batch_size = sequences_per_step;
   options.gradient_accumulation_count.reset();
   options.tokens_per_micro_batch = fits * options.seq_length;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/training/pretrain_options.h"
+#include "cli/run/pretrain_options.h"
 #include "forecast/memory_forecast.h"
 
 namespace cloze::cli {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "cli/training/training_run.h"
-#include "cli/training/training_setup.h"
+#include "cli/plan/run_memory.h"
+#include "cli/plan/step_plan.h"
 
 namespace cloze::cli {
 namespace {
@@ -30,9 +30,9 @@ PretrainOptions small() {
 int64_t planned_bytes(PretrainOptions options, int64_t tokens,
                       const forecast::MemoryForecast& before) {
   options.tokens_per_micro_batch = tokens;
-  const train::TrainingStepOptions step = training_step_options(options);
-  forecast::MemoryForecast memory = memory_beside_step(options, step.capacity, before);
-  add_step(memory, options, compiled(step), saves_before_end(options));
+  const PretrainRun run(options);
+  forecast::MemoryForecast memory = memory_beside_step(run, before);
+  add_step(memory, run.training, compiled(run.training.step), saves_before_end(run));
   return memory.peak_bytes();
 }
 

@@ -75,8 +75,9 @@ void add_rows(const plan::Program& program, const forecast::StepSeconds& seconds
 
 }  // namespace
 
-forecast::DeviceRates measure_rates(const PretrainOptions& options,
-                                    train::TrainingStepOptions step) {
+forecast::DeviceRates measure_rates(const PretrainRun& run) {
+  const PretrainOptions& options = run.options;
+  train::TrainingStepOptions step = run.training.step;
   step.model.num_hidden_layers = std::min<int64_t>(step.model.num_hidden_layers, 2);
   train::TrainingStep training(step);
   training.session().initialize_parameters(step.seed, step.compile.target.threads);

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/plan/report.h"
-#include "cli/training/training_setup.h"
+#include "cli/plan/step_plan.h"
+#include "cli/report/report.h"
 #include "forecast/step_seconds.h"
 
 namespace cloze::cli {
@@ -25,14 +25,16 @@ TEST(MeasureRates, GivesATimeForEveryLaunch) {
   options.compile_only = true;
   options.training.step.recompute = true;
   options.training.step.compile.target.threads = 1;
-  const train::TrainingStepOptions step = training_step_options(options);
-  const forecast::DeviceRates rates = measure_rates(options, step);
+  const PretrainRun run(options);
+  const forecast::DeviceRates rates = measure_rates(run);
   EXPECT_GT(rates.gflops.at("f32"), 0.1);
   EXPECT_GT(rates.gigabytes_per_second, 0.01);
 
-  const plan::Program program = compiled(step);
-  const Report report = training_report(options, program, micro_batches_of_step(options), "memory");
-  EXPECT_EQ(report.micro_batches, 3);  // of 16 sequences
+  EXPECT_EQ(run.batch.micro_batches, 3);  // of 16 sequences
+  const plan::Program program = compiled(run.training.step);
+  const Report report =
+      training_report(run.training.step, {.sequences = 40, .seq_length = 32, .micro_batches = 3},
+                      program, "memory");
   const forecast::StepSeconds seconds = forecast::estimated_seconds(program, report.use, rates);
   for (size_t i = 0; i < seconds.calls.size(); ++i) {
     EXPECT_GT(seconds.calls[i], 0.0) << report.use.launches[i].launch->name;

@@ -6,21 +6,21 @@
 
 #include "base/byte_size.h"
 #include "base/error.h"
+#include "cli/console/say.h"
 #include "cli/plan/fit.h"
 #include "cli/plan/measure_rates.h"
-#include "cli/plan/report.h"
-#include "cli/say.h"
-#include "cli/training/run_estimate.h"
-#include "cli/training/training_run.h"
-#include "cli/training/training_setup.h"
+#include "cli/plan/run_estimate.h"
+#include "cli/plan/run_memory.h"
+#include "cli/plan/step_plan.h"
+#include "cli/report/report.h"
 #include "platform/available_threads.h"
 #include "platform/files/atomic_file.h"
 
 namespace cloze::cli {
 namespace {
 
-std::string threads_of(const PretrainOptions& options) {
-  const int threads = platform::resolved_threads(options.training.step.compile.target.threads);
+std::string threads_of(const PretrainRun& run) {
+  const int threads = platform::resolved_threads(run.training.step.compile.target.threads);
   return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
 }
 
@@ -33,20 +33,18 @@ std::string products_alone(double flops_per_second, const std::string& threads) 
 }
 
 // Rates of products alone, which are measured when there is no device file.
-forecast::DeviceRates product_rates(const PretrainOptions& options) {
-  const double gflops = product_rate(options) / 1e9;
-  forecast::DeviceRates rates{.device = fmt::format("{:.0f} GFLOP/s of matrix products on {}",
-                                                    gflops, threads_of(options))};
-  for (const DType dtype : {DType::kF32, options.training.step.compute_dtype}) {
+forecast::DeviceRates product_rates(const PretrainRun& run) {
+  const double gflops = product_rate(run) / 1e9;
+  forecast::DeviceRates rates{
+      .device = fmt::format("{:.0f} GFLOP/s of matrix products on {}", gflops, threads_of(run))};
+  for (const DType dtype : {DType::kF32, run.training.step.compute_dtype}) {
     rates.gflops[std::string(name_of(dtype))] = gflops;
   }
   return rates;
 }
 
-forecast::DeviceRates measured_rates(const PretrainOptions& options,
-                                     const train::TrainingStepOptions& step,
-                                     const std::filesystem::path& path) {
-  forecast::DeviceRates rates = measure_rates(options, step);
+forecast::DeviceRates measured_rates(const PretrainRun& run, const std::filesystem::path& path) {
+  forecast::DeviceRates rates = measure_rates(run);
   platform::write_file_atomically(path, forecast::device_text(rates));
   say("wrote {}\n", path.string());
   return rates;
@@ -73,10 +71,48 @@ void check_request(const PretrainOptions& options, const PlanRequest& request) {
   }
 }
 
-forecast::DeviceRates rates_of(const PretrainOptions& options, const PlanRequest& request,
-                               const train::TrainingStepOptions& step) {
-  if (!request.measure.empty()) return measured_rates(options, step, request.measure);
-  return is_rated(options, request) ? device_rates(options) : product_rates(options);
+forecast::DeviceRates rates_of(const PretrainRun& run, const PlanRequest& request) {
+  if (!request.measure.empty()) return measured_rates(run, request.measure);
+  return is_rated(run.options, request) ? device_rates(run.options) : product_rates(run);
+}
+
+// The time of the useful FLOPs alone, where no rates but those of products are known.
+StepEstimate least_estimate(const PretrainRun& run, const forecast::DeviceRates& rates,
+                            const RecomputeChoice& recompute) {
+  const double rate = rates.gflops.at("f32") * 1e9;
+  const double seconds = training_flops(run, run.batch.sequences_per_step) / rate;
+  return {.seconds = seconds * (recompute.is_on ? 1.0 + recompute.added_share() : 1.0),
+          .source = products_alone(rate, threads_of(run)),
+          .is_least = true};
+}
+
+void print_plan(const PretrainRun& run, const PlanRequest& request,
+                const forecast::MemoryForecast& before) {
+  const train::TrainingStepOptions& step = run.training.step;
+  const BatchPlan& batch = run.batch;
+  const plan::Program program = compiled(step);
+  forecast::MemoryForecast memory = memory_beside_step(run, before);
+  add_planned_step(memory, run, program);
+  fmt::print("{}", describe_plan(step, program, batch.sequences_per_step, memory, request.kernels));
+
+  const forecast::DeviceRates rates = rates_of(run, request);
+  Report report =
+      training_report(step, {batch.sequences_per_step, run.options.seq_length, batch.micro_batches},
+                      program, memory.text());
+  report.estimated = forecast::estimated_seconds(program, report.use, rates);
+  const double seconds = report.estimated.of_step(report.use, report.micro_batches);
+  const RecomputeChoice recompute =
+      recompute_choice(step, {program.total_bytes(), seconds}, rates, report.micro_batches);
+  const StepEstimate estimate = is_rated(run.options, request)
+                                    ? StepEstimate{seconds, report.estimated.source}
+                                    : least_estimate(run, rates, recompute);
+  fmt::print("{}{}", recompute.text(), describe_run(run, estimate));
+  if (!request.scale.network_file.empty()) {
+    fmt::print("{}", describe_scale(run, request.scale, rates, before));
+  }
+  if (request.report.empty()) return;
+  platform::write_file_atomically(request.report, report_html(report));
+  say("wrote {}\n", request.report.string());
 }
 
 }  // namespace
@@ -117,39 +153,13 @@ void add_plan_rows(OptionTable& table, PlanRequest& request) {
                    "Run the plan's operators for a few seconds and write a device_file");
 }
 
-void print_plan(PretrainOptions& options, const PlanRequest& request) {
-  check_request(options, request);
+void print_plan(const PretrainRun& run, const PlanRequest& request) {
+  check_request(run.options, request);
   const forecast::MemoryForecast before;
-  if (!request.fit.empty()) fmt::print("{}", fit_micro_batch(options, request.fit, before));
-  const train::TrainingStepOptions step = training_step_options(options);
-  const plan::Program program = compiled(step);
-  forecast::MemoryForecast memory = memory_beside_step(options, step.capacity, before);
-  add_planned_step(memory, options, step, program);
-  const int64_t sequences = batch_plan(options).sequences_per_step;
-  fmt::print("{}", describe_plan(step, program, sequences, memory, request.kernels));
-
-  const forecast::DeviceRates rates = rates_of(options, request, step);
-  Report report = training_report(options, program, micro_batches_of_step(options), memory.text());
-  report.estimated = forecast::estimated_seconds(program, report.use, rates);
-  const double seconds = report.estimated.of_step(report.use, report.micro_batches);
-  const RecomputeChoice recompute =
-      recompute_choice(step, {program.total_bytes(), seconds}, rates, report.micro_batches);
-  StepEstimate estimate{seconds, report.estimated.source};
-  if (!is_rated(options, request)) {
-    const double rate = rates.gflops.at("f32") * 1e9;
-    estimate = {.seconds = training_flops(options, sequences) / rate,
-                .source = products_alone(rate, threads_of(options)),
-                .is_least = true};
-    if (step.recompute) estimate.seconds *= 1.0 + recompute.added_share();
-  }
-  fmt::print("{}{}", recompute.text(), describe_run(options, estimate));
-  if (!request.scale.network_file.empty()) {
-    fmt::print("{}", describe_scale(options, request.scale, rates, before));
-  }
-  if (!request.report.empty()) {
-    platform::write_file_atomically(request.report, report_html(report));
-    say("wrote {}\n", request.report.string());
-  }
+  if (request.fit.empty()) return print_plan(run, request, before);
+  PretrainOptions options = run.options;
+  fmt::print("{}", fit_micro_batch(options, request.fit, before));
+  print_plan(PretrainRun(options), request, before);
 }
 
 }  // namespace cloze::cli

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "cli/options/option_table.h"
-#include "cli/scale/scale_plan.h"
-#include "cli/training/pretrain_options.h"
+#include "cli/plan/scale_plan.h"
+#include "cli/run/pretrain_run.h"
 #include "forecast/device_rates.h"
 #include "train/training_step.h"
 
@@ -43,7 +43,6 @@ RecomputeChoice recompute_choice(const train::TrainingStepOptions& step,
 
 void add_plan_rows(OptionTable& table, PlanRequest& request);
 
-// The options are settled; fit changes the micro-batch.
-void print_plan(PretrainOptions& options, const PlanRequest& request);
+void print_plan(const PretrainRun& run, const PlanRequest& request);
 
 }  // namespace cloze::cli

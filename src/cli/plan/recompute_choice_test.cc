@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/training/training_run.h"
-#include "cli/training/training_setup.h"
+#include "cli/plan/step_plan.h"
 #include "forecast/step_seconds.h"
 #include "plan/program_use.h"
 
@@ -23,7 +22,7 @@ train::TrainingStepOptions small_step() {
   options.num_train_steps = 10;
   options.compile_only = true;
   options.training.step.compile.target.threads = 1;
-  return training_step_options(options);
+  return PretrainRun(options).training.step;
 }
 
 // Of a step of four micro-batches.

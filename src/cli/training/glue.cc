@@ -4,10 +4,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/commands.h"
 #include "cli/configuration/configuration_commands.h"
-#include "cli/training/export_options.h"
-#include "cli/training/finetune_options.h"
+#include "cli/options/commands.h"
+#include "cli/training/finetune_models.h"
 #include "cli/training/finetune_runs.h"
 #include "platform/available_threads.h"
 #include "tasks/glue/glue_finetuning.h"
@@ -18,6 +17,7 @@ namespace {
 
 struct GlueOptions : FinetuneOptions {
   tasks::GlueFinetuningOptions glue;
+  GlueOptions() { head = glue.head.kind; }
 };
 
 void add_options(OptionTable& table, GlueOptions& o) {
@@ -29,37 +29,38 @@ void add_options(OptionTable& table, GlueOptions& o) {
   table.add("glue_dropout_prob", &o.glue.head.classifier_dropout, "Dropout before the classifier",
             {.minimum = 0, .maximum = 0.9999999});
   add_finetune_options(table, o, "GLUE", "task_name says which of its tasks");
+  table.find("on_high_loss")->option.rules.idle = [&o]() -> std::string {
+    const std::string& name = o.glue.task_name;
+    if (!tasks::glue_task(name).is_regression()) return "";
+    return fmt::format(
+        "with task_name {}: what an untrained model loses by regression is not known", name);
+  };
 }
 
-// Files that the run reads.
-std::vector<std::filesystem::path> inputs_of(const GlueOptions& options,
-                                             const tasks::GlueTask& task) {
+// Checks the task's options. Returns the files that the run reads.
+std::vector<std::filesystem::path> inputs_of(const GlueOptions& options) {
+  const tasks::GlueFinetuningOptions& glue = options.glue;
+  if (glue.task_name.empty()) throw_user_error("task_name is missing; see --help");
+  if (glue.data_dir.empty()) throw_user_error("data_dir is missing; name the TSV files' folder");
   std::vector<std::filesystem::path> inputs = {options.vocab_file};
   for (const auto split :
        {tasks::GlueSplit::kTrain, tasks::GlueSplit::kDev, tasks::GlueSplit::kTest}) {
-    const auto file = tasks::find_glue_file(options.glue.data_dir, task, split);
+    const auto file = tasks::find_glue_file(glue.data_dir, tasks::glue_task(glue.task_name), split);
     if (file) inputs.push_back(*file);
   }
   return inputs;
 }
 
 void run(GlueOptions& options, OptionTable& table) {
-  settle_finetune_options(table, options);
-  tasks::GlueFinetuningOptions& glue = options.glue;
-  if (glue.task_name.empty()) throw_user_error("task_name is missing; see --help");
-  if (glue.data_dir.empty()) throw_user_error("data_dir is missing; name the TSV files' folder");
-  // An unknown name is reported before the model is read.
-  const tasks::GlueTask& task_of_name = tasks::glue_task(glue.task_name);
-  require_other_inputs(options, inputs_of(options, task_of_name));
-  const StartModel model = start_model(options, table, glue.head.kind);
-  glue.features = {
-      .max_sequence_length = options.seq_length,
-      .threads = platform::resolved_threads(options.training.step.compile.target.threads)};
-  tasks::GlueFinetuning task(glue, model.tokenizer, task_output(options, model));
-  if (options.compile_only) return print_plan(options, model, task.head());
+  const FinetuneRun run = resolve(options, table, [&] { return inputs_of(options); });
+  tasks::GlueFinetuningOptions glue = options.glue;
+  glue.features = {.max_sequence_length = options.seq_length,
+                   .threads = platform::resolved_threads(run.training.step.compile.target.threads)};
+  tasks::GlueFinetuning task(glue, run.start.tokenizer, task_output(run));
+  if (options.compile_only) return print_plan(run, task.head());
   const tasks::FinetuningPhases phases = phases_of(options, task.possible_phases());
-  task.prepare(model.head, phases);
-  finetune({options, table, model, phases}, task);
+  task.prepare(run.start.head, phases);
+  finetune(run, phases, task);
 }
 
 }  // namespace

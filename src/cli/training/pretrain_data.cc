@@ -3,17 +3,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 
 #include "base/error.h"
 #include "checkpoints/stored_model.h"
 #include "checkpoints/stored_tokenizer.h"
+#include "cli/console/say.h"
 #include "cli/data/data_options.h"
-#include "cli/say.h"
-#include "cli/training/resumed_text.h"
-#include "cli/training/training_run.h"
+#include "cli/run/resumed_text.h"
 #include "data/generated_dataset.h"
 #include "data/id_count.h"
 #include "data/records/record_dataset.h"
@@ -33,16 +31,6 @@ struct PretrainData {
   std::vector<std::string> tokens;  // the vocabulary; empty when nothing names it
   text::TokenizerOptions tokenizer;
 };
-
-// Whether samples are drawn from text, rather than read as they were written.
-bool draws_samples(const PretrainOptions& options) {
-  return !options.input_file.empty() || data::is_token_store(options.train_file);
-}
-
-// Whether they are drawn from a store that was made before.
-bool is_store(const PretrainOptions& options) {
-  return options.input_file.empty() && draws_samples(options);
-}
 
 // The folder of the weights that the run starts or goes on from; empty: none.
 fs::path start_folder(const PretrainOptions& options) {
@@ -210,13 +198,13 @@ PretrainData open_store(const PretrainOptions& options, const StartTokenizer& st
   return opened;
 }
 
-std::shared_ptr<const data::Dataset> open_generated(const PretrainOptions& options) {
+std::shared_ptr<const data::Dataset> open_generated(const PretrainRun& run) {
+  const PretrainOptions& options = run.options;
   data::GeneratedOptions generated{.sequence_length = options.seq_length,
                                    .max_predictions = options.max_predictions(),
                                    .vocabulary_size = options.model().vocab_size,
                                    .seed = options.training.step.seed};
-  if (options.training.synthetic_data)
-    generated.size = full_sequences(options, batch_plan(options));
+  if (options.training.synthetic_data) generated.size = run.batch.full_sequences;
   return std::make_shared<data::GeneratedDataset>(generated);
 }
 
@@ -245,7 +233,8 @@ checkpoints::StoredTokenizer named_tokenizer(const PretrainOptions& options) {
 }
 
 // Records and generated samples, which have no vocabulary of their own.
-PretrainData open_without_text(const PretrainOptions& options, const StartTokenizer& start) {
+PretrainData open_without_text(const PretrainRun& run, const StartTokenizer& start) {
+  const PretrainOptions& options = run.options;
   const bool is_named = !options.tokenizer.vocabulary_file.empty();
   const StartTokenizer tokenizer = is_named ? named_tokenizer(options) : start;
   PretrainData opened{.tokenizer = options.tokenizer.rules.over({})};
@@ -258,7 +247,7 @@ PretrainData open_without_text(const PretrainOptions& options, const StartTokeni
     opened.tokenizer = tokenizer->options;
   }
   if (!options.made_data().empty()) {
-    opened.dataset = open_generated(options);
+    opened.dataset = open_generated(run);
     return opened;
   }
   const int32_t unknown_id = tokenizer ? tokenizer->vocabulary.unknown_id() : kPublishedUnknownId;
@@ -273,198 +262,65 @@ PretrainData open_without_text(const PretrainOptions& options, const StartTokeni
   return opened;
 }
 
-PretrainData open_pretrain_data(const PretrainOptions& options, const StartTokenizer& start) {
-  if (draws_samples(options)) return open_store(options, start);
-  return open_without_text(options, start);
+PretrainData open_pretrain_data(const PretrainRun& run, const StartTokenizer& start) {
+  if (run.options.draws_samples()) return open_store(run.options, start);
+  return open_without_text(run, start);
 }
 
 // The samples of on_the_spot_validation_files, read as those of train_file.
-std::shared_ptr<const data::Dataset> open_validation_data(const PretrainOptions& options,
+std::shared_ptr<const data::Dataset> open_validation_data(const PretrainRun& run,
                                                           const StartTokenizer& start) {
-  PretrainOptions held_out = options;
-  held_out.train_file = options.validation.files;
+  PretrainOptions held_out = run.options;
+  held_out.train_file = run.options.validation.files;
   held_out.input_file.clear();
   held_out.generated_data = held_out.training.synthetic_data = false;
-  return open_pretrain_data(held_out, start).dataset;
-}
-
-// Where other data override input_file, the options that came with input_file do not count.
-bool is_overridden(const OptionTable& table, const std::string& name) {
-  const int precedence = precedence_of(table, name.c_str());
-  return std::ranges::any_of(
-      std::array{"train_file", "generated_data", "synthetic_data"},
-      [&](const char* data) { return precedence < precedence_of(table, data); });
-}
-
-// A rule that the options state must be the one that the text was cut by, or will be. Calls
-// refuse(option, asked, there) for each that is not.
-template <typename Refuse>
-void check_rules(const PretrainOptions& options, const OptionTable& table,
-                 const text::TokenizerOptions& there, const Refuse& refuse) {
-  const text::StatedRules& asked = options.tokenizer.rules;
-  const auto check = [&](const char* option, std::optional<bool> here, bool is_there) {
-    if (!here || *here == is_there || is_overridden(table, option)) return;
-    refuse(option, *here, is_there);
-  };
-  check("do_lower_case", asked.lower_case, there.lower_case);
-  check("strip_accents", asked.strip_accents, there.strips_accents());
-}
-
-// The text of a token store has been tokenised.
-void check_rules_of_store(const PretrainOptions& options, const OptionTable& table) {
-  const auto refuse = [&](const char* option, bool asked, bool there) {
-    throw_user_error(
-        "{} is {}, but the token store {} was made with {}; leave it out, or make the store again "
-        "with cloze data tokens",
-        option, asked, options.train_file, there);
-  };
-  check_rules(options, table, data::read_token_store_manifest(options.train_file).rules.tokenizer,
-              refuse);
+  return open_pretrain_data(PretrainRun(held_out), start).dataset;
 }
 
 // Where no vocab_file is given, the start model's folder determines the tokens and the rules.
-void check_rules_of_start(const PretrainOptions& options, const OptionTable& table,
-                          const StartTokenizer& start) {
-  const bool has_own = !options.tokenizer.vocabulary_file.empty() || is_store(options);
+void check_rules_of_start(const PretrainRun& run, const StartTokenizer& start) {
+  const bool has_own = !run.options.tokenizer.vocabulary_file.empty() || run.options.has_store();
   if (has_own || !start) return;
-  check_rules(options, table, start->options, [&](const char* option, bool asked, bool there) {
-    throw_user_error("{} is {}, but {} requires {}; leave it out, or give vocab_file", option,
-                     asked, start->vocabulary_file.string(), there);
-  });
+  const auto other = other_rule(run.stated_rules, start->options);
+  if (!other) return;
+  throw_user_error("{} is {}, but {} requires {}; leave it out, or give vocab_file", other->option,
+                   other->stated, start->vocabulary_file.string(), other->there);
 }
 
-// For samples that are made here; those of records may all be single sentences.
-void check_token_types(const PretrainOptions& options) {
-  const bool draws = draws_samples(options);
-  const bool has_pairs = draws ? options.drawing.pairs.next_sentence != data::NextSentence::kNone
-                               : !options.made_data().empty();
-  if (!has_pairs || options.model().type_vocab_size > 1) return;
-  throw_user_error(
-      "type_vocab_size is {}, but the sentences of a pair have token types 0 and 1; raise it{}",
-      options.model().type_vocab_size, draws ? ", or set next_sentence to none" : "");
-}
-
-// Random ids have no [UNK].
-void check_unknown_limit(const PretrainOptions& options, const OptionTable& table) {
-  constexpr const char* kOption = "max_unknown_tokens";
-  const bool has_data = options.made_data().empty() || !options.validation.files.empty();
-  if (has_data || !table.is_asked_for(kOption) || is_overridden(table, kOption)) return;
-  throw_user_error("{} needs text, or data made of text; {} has none", kOption,
-                   options.made_data());
-}
-
-void check_loading(const OptionTable& table) {
-  if (const auto name = table.first_asked_for({"loader_threads", "loader_memory"})) {
-    throw_user_error("{} is set, but synthetic_data loads nothing; leave one of them out", *name);
-  }
-}
-
-// Notes on triggers that training ends before reaching, and on a schedule that ends before training
-// does. `scheduled` and `trained` are the steps of both, as far as they are known.
-std::vector<std::string> length_notes(const PretrainOptions& options,
-                                      std::optional<int64_t> scheduled,
-                                      std::optional<int64_t> trained) {
-  std::vector<std::string> notes, unreached;
-  const int64_t end = trained.value_or(0) * batch_plan(options).sequences_per_step;
-  for (const double trigger : options.validation.triggers) {
-    if (trigger > static_cast<double>(end)) unreached.push_back(fmt::format("{}", trigger));
-  }
-  if (trained && !unreached.empty()) {
-    notes.push_back(
-        fmt::format("on_the_spot_validation_triggers has {}, but training ends after {} sequences",
-                    fmt::join(unreached, ", "), end));
-  }
-  if (scheduled && options.last_step > scheduled) {
-    notes.push_back(fmt::format(
-        "max_training_sequences {} takes {} steps, but the learning rate is scheduled for {}; "
-        "raise {}",
-        *options.max_training_sequences, *options.last_step, *scheduled,
-        options.epochs ? "`epochs`" : "num_train_steps"));
-  }
-  return notes;
-}
-
-// Standard input is one process's own, and mpirun gives it to the first one alone.
-void check_standard_input(const PretrainOptions& options) {
-  const comm::Communicator& ranks = *options.training.step.ranks;
-  if (options.input_file != "-" || ranks.size() == 1 || !reason_not_to_read(options).empty())
-    return;
-  throw_user_error(
-      "input_file is standard input, which several processes cannot read; make a token store of it "
-      "with cloze data tokens --input-file - first, and give that as train_file");
+// The evaluation, where there is a set for it.
+void add_evaluation(train::TrainingOptions& training, const PretrainRun& run,
+                    const StartTokenizer& start) {
+  const ValidationOptions& validation = run.options.validation;
+  if (validation.files.empty()) return;
+  training.evaluation_set = open_validation_data(run, start);
+  training.evaluation_steps =
+      validation_steps(validation, run.batch.sequences_per_step, training.num_steps);
+  training.target = validation.target;
 }
 
 }  // namespace
 
-train::TrainingOptions pretraining_options(const PretrainOptions& options,
-                                           const OptionTable& table) {
+train::TrainingOptions with_data(const PretrainRun& run) {
+  const PretrainOptions& options = run.options;
   const StartTokenizer start = start_tokenizer(options);
-  check_rules_of_start(options, table, start);
-  PretrainData data = open_pretrain_data(options, start);
+  check_rules_of_start(run, start);
+  PretrainData data = open_pretrain_data(run, start);
   if (start) note_other_tokens(*start, data.tokens, options);
-  const bool has_copies = !draws_samples(options) && !options.training.synthetic_data;
+  const bool has_copies = !options.draws_samples() && !options.training.synthetic_data;
   const int64_t copies = has_copies ? options.training.duplicate_factor : 1;
-  const int64_t num_steps = training_steps(options, data.dataset->size(), copies);
-  train::TrainingOptions training = training_options(options, num_steps);
-  training.step.capacity.predictions = prediction_room(options, batch_plan(options));
+  const int64_t steps = scheduled_steps(run, data.dataset->size(), copies);
+  train::TrainingOptions training = training_of(run, steps);
   training.dataset = data.dataset;
   training.duplicate_factor = copies;
   training.tokens = std::move(data.tokens);
   training.tokenizer = data.tokenizer;
-  const int64_t sequences = training.global_batch_size;
-  if (options.last_step) training.num_steps = *options.last_step;
-  // What check_data_options() could not know.
+  // Only what the options did not say.
   const auto now_known = [&](const std::optional<int64_t>& before) {
-    return before ? std::nullopt : std::optional(num_steps);
+    return before ? std::nullopt : std::optional(steps);
   };
-  for (const std::string& note : length_notes(options, now_known(schedule_steps(options)),
-                                              now_known(planned_steps(options)))) {
-    say("note: {}\n", note);
-  }
-  if (options.validation.files.empty()) return training;
-  training.evaluation_set = open_validation_data(options, start);
-  training.evaluation_steps = validation_steps(options.validation, sequences, training.num_steps);
-  training.target = options.validation.target;
+  print_length_notes(run, now_known(run.length.scheduled), now_known(run.length.planned()));
+  add_evaluation(training, run, start);
   return training;
-}
-
-std::vector<std::string> check_data_options(const PretrainOptions& options,
-                                            const OptionTable& table) {
-  check_standard_input(options);
-  std::vector<std::string> notes =
-      length_notes(options, schedule_steps(options), planned_steps(options));
-  if (options.input_file.empty()) {
-    for (const std::string& name :
-         table.asked_for({"token_store", "input_format", "json_key", "skip_bad_lines",
-                          "max_invalid_utf8", "profile"})) {
-      if (is_overridden(table, name)) continue;
-      throw_user_error("{} needs input_file, which is not given", name);
-    }
-  }
-  check_unknown_limit(options, table);
-  check_token_types(options);
-  if (is_store(options)) check_rules_of_store(options, table);
-  const std::string& held_out = options.validation.files;
-  const bool trains_on_records = !draws_samples(options) && options.made_data().empty();
-  const bool evaluates_records = !held_out.empty() && !data::is_token_store(held_out);
-  for (const std::string& name : table.asked_for({"static_mask", "duplicate_factor", "skip_bad"})) {
-    const bool is_of_copies = name == "duplicate_factor";
-    if (trains_on_records || (is_of_copies ? options.generated_data : evaluates_records)) continue;
-    notes.push_back(fmt::format(
-        "{} is an option for records, and has no effect with {}", name,
-        options.made_data().empty() ? "samples that are drawn from text" : options.made_data()));
-  }
-  if (draws_samples(options)) return notes;
-  if (options.training.synthetic_data) check_loading(table);
-  if (data::is_token_store(held_out) || options.compile_only) return notes;
-  if (const auto name = table.first_asked_for(
-          {"mlm_prob", "short_seq_prob", "do_whole_word_mask", "next_sentence"})) {
-    throw_user_error(
-        "{} is set, but the samples of {} are already made; drop it, or give input_file or a token "
-        "store",
-        *name, options.made_data().empty() ? options.train_file : options.made_data());
-  }
-  return notes;
 }
 
 }  // namespace cloze::cli

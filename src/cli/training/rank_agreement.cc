@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/training/training_run.h"
-#include "cli/version.h"
+#include "cli/console/version.h"
+#include "cli/run/resolved_run.h"
 #include "engine/devices.h"
 #include "formats/json.h"
 #include "formats/model_tensors.h"
@@ -70,7 +70,8 @@ void require_same(comm::Communicator& ranks, const formats::Json& values) {
 }
 
 formats::Json start_of(const OptionTable& table) {
-  formats::Json values = stored_options(option_files(table));
+  formats::Json values = table.values();
+  require_storable(values);
   values.erase("threads");
   values["build"] = build_text();
   return values;

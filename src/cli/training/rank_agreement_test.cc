@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "cli/version.h"
+#include "cli/console/version.h"
 #include "comm/loopback.h"
 #include "data/generated_dataset.h"
 #include "engine/instruction_set.h"

@@ -1,9 +1,8 @@
 #include "base/error.h"
-#include "cli/commands.h"
 #include "cli/configuration/configuration_commands.h"
-#include "cli/say.h"
-#include "cli/training/export_options.h"
-#include "cli/training/finetune_options.h"
+#include "cli/console/say.h"
+#include "cli/options/commands.h"
+#include "cli/training/finetune_models.h"
 #include "cli/training/finetune_runs.h"
 #include "platform/available_threads.h"
 #include "tasks/squad/squad_finetuning.h"
@@ -11,19 +10,19 @@
 namespace cloze::cli {
 namespace {
 
-constexpr const char* kThreshold = "null_score_diff_threshold";
-
 struct SquadOptions : FinetuneOptions {
   tasks::SquadFinetuningOptions squad;
 
   SquadOptions() {
+    head = models::HeadKind::kQuestionAnswering;
     seq_length = squad.features.max_sequence_length;
     epochs = 2.0;
     training.schedule.base_learning_rate = 3e-5;
   }
 };
 
-void add_squad_options(OptionTable& table, tasks::SquadFinetuningOptions& o) {
+void add_squad_options(OptionTable& table, SquadOptions& options) {
+  tasks::SquadFinetuningOptions& o = options.squad;
   const std::vector<std::string> styles{"google", "hf"};
   table.begin_group("Task");
   table.add_common("train_file", &o.train_file, "train-v1.1.json, train-v2.0.json");
@@ -36,19 +35,26 @@ void add_squad_options(OptionTable& table, tasks::SquadFinetuningOptions& o) {
                    {.minimum = 1});
   table.add("max_query_length", &o.features.max_query_length,
             "google: maximum number of tokens of the question, the rest is cut; hf keeps all",
-            {.minimum = 1});
+            {.minimum = 1, .idle = [&style = o.features.style] {
+               return style == tasks::SquadStyle::kGoogle ? "" : "with feature_style hf";
+             }});
   table.add("feature_style", enumerated(o.features.style, styles),
             "Windows and labels as in run_squad.py or in transformers' run_qa.py",
             {.choices = styles});
   table.add("n_best_size", &o.prediction.n_best_size, "Answers kept per question", {.minimum = 1});
   table.add("max_answer_length", &o.prediction.max_answer_length,
             "Maximum number of tokens per answer", {.minimum = 1});
-  table.add(kThreshold, &o.prediction.null_score_diff_threshold,
-            "SQuAD 2.0: predict no answer where its score is better by more than this");
+  table.add("null_score_diff_threshold", &o.prediction.null_score_diff_threshold,
+            "SQuAD 2.0: predict no answer where its score is better by more than this",
+            {.misplaced = [&options] {
+              return options.squad.version_2_with_negative || options.compile_only
+                         ? ""
+                         : "is for version_2_with_negative; leave it out, or set that";
+            }});
 }
 
 void add_options(OptionTable& table, SquadOptions& options) {
-  add_squad_options(table, options.squad);
+  add_squad_options(table, options);
   add_finetune_options(table, options, "SQuAD");
 }
 
@@ -75,23 +81,17 @@ tasks::FinetuningPhases prepare(const SquadOptions& options, tasks::SquadFinetun
 }
 
 void run(SquadOptions& options, OptionTable& table) {
-  settle_finetune_options(table, options);
-  tasks::SquadFinetuningOptions& squad = options.squad;
-  require_other_inputs(options, {squad.train_file, squad.predict_file, options.vocab_file});
-  const StartModel model = start_model(options, table, models::HeadKind::kQuestionAnswering);
+  const auto inputs = [&]() -> std::vector<std::filesystem::path> {
+    return {options.squad.train_file, options.squad.predict_file, options.vocab_file};
+  };
+  const FinetuneRun run = resolve(options, table, inputs);
+  tasks::SquadFinetuningOptions squad = options.squad;
   squad.features.max_sequence_length = options.seq_length;
-  squad.features.threads = platform::resolved_threads(options.training.step.compile.target.threads);
-  if (squad.features.style == tasks::SquadStyle::kHuggingFace &&
-      table.is_asked_for("max_query_length")) {
-    say("note: max_query_length has no effect with feature_style hf\n");
-  }
-  tasks::SquadFinetuning task(squad, model.tokenizer, task_output(options, model));
-  if (options.compile_only) return print_plan(options, model, task.head());
-  if (!squad.version_2_with_negative && table.is_asked_for(kThreshold)) {
-    throw_user_error("{} is for version_2_with_negative; leave it out, or set that", kThreshold);
-  }
+  squad.features.threads = platform::resolved_threads(run.training.step.compile.target.threads);
+  tasks::SquadFinetuning task(squad, run.start.tokenizer, task_output(run));
+  if (options.compile_only) return print_plan(run, task.head());
   const tasks::FinetuningPhases phases = prepare(options, task);
-  finetune({options, table, model, phases}, task);
+  finetune(run, phases, task);
 }
 
 }  // namespace

@@ -9,28 +9,23 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "checkpoints/tensor_names.h"
-#include "cli/exit_code.h"
-#include "cli/options/shipped_files.h"
-#include "cli/plan/report.h"
-#include "cli/plan/step_profile.h"
-#include "cli/say.h"
-#include "data/loader.h"
-#include "feed/step_inputs.h"
+#include "cli/console/exit_code.h"
+#include "cli/console/say.h"
+#include "cli/plan/run_memory.h"
+#include "cli/report/step_profile.h"
 #include "formats/json.h"
-#include "platform/memory.h"
 #include "platform/signals.h"
 #include "platform/standard_streams.h"
-#include "text/utf8.h"
+#include "runtime/executor.h"
 #include "train/metrics/progress.h"
 #include "train/mllog_run.h"
-#include "train/ranks/gradient_exchange.h"
 
 namespace cloze::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 train::Progress make_progress(const RunOptions& options, int64_t total_steps) {
   const bool redraws = options.progress_bar == "true" ||
@@ -52,11 +47,17 @@ std::vector<std::string> tensorflow_names(const graph::Graph& graph) {
 }
 
 // Null when nobody asked for one.
-std::unique_ptr<StepProfile> profile_of(engine::Session& session, const RunOptions& options,
+std::unique_ptr<StepProfile> profile_of(engine::Session& session, const ResolvedRun& run,
                                         const std::string& memory) {
+  const RunOptions& options = run.options;
   if (options.profile_report.empty()) return nullptr;
-  const auto make_report = [&options, memory](const plan::Program& program, int64_t micro_batches) {
-    Report report = training_report(options, program, micro_batches, memory);
+  const auto make_report = [&run, &options, memory](const plan::Program& program,
+                                                    int64_t micro_batches) {
+    Report report = training_report(run.training.step,
+                                    {.sequences = run.batch.sequences_per_step,
+                                     .seq_length = options.seq_length,
+                                     .micro_batches = micro_batches},
+                                    program, memory);
     if (!options.device_file.empty()) {
       report.estimated = forecast::estimated_seconds(program, report.use, device_rates(options));
     }
@@ -80,112 +81,71 @@ void report_target(double target, const train::TrainingState& state,
 }
 
 // Says so where a run resumes after its last step.
-void report_nothing_to_do(const RunOptions& options, int64_t steps_done, int64_t total_steps) {
-  if (steps_done < total_steps || options.training.restore_dir.empty()) return;
-  const char* const length = options.last_step ? "max_training_sequences"
-                             : options.epochs  ? "`epochs`"
-                                               : "num_train_steps";
+void report_nothing_to_do(const ResolvedRun& run, int64_t steps_done, int64_t total_steps) {
+  if (steps_done < total_steps || run.options.training.restore_dir.empty()) return;
+  const char* const length = run.length.last_step ? "max_training_sequences"
+                             : run.options.epochs ? "`epochs`"
+                                                  : "num_train_steps";
   say("nothing to do: {} of {} steps are done; raise {} to train longer\n", steps_done, total_steps,
       length);
 }
 
+// The values of all options, of a checkpoint's files.
+formats::Json stored_values(const std::vector<train::TextFile>& files) {
+  const auto file = std::ranges::find(files, kStoredOptionsName, &train::TextFile::name);
+  return file == files.end() ? formats::Json::object() : formats::Json::parse(file->text);
+}
+
+// Describes the run to the logs for other programs.
+train::ExportedRun exported_run(const train::TrainingOptions& training, const RunOptions& options) {
+  train::ExportedRun exported{
+      .folder = training.save_path,
+      .config = stored_values(training.extra_files),
+      .mllog = train::mllog_run(training, options.seq_length, options.exports.submission),
+      .start = std::chrono::system_clock::now()};
+  constexpr const char* kPredictions = "max_predictions_per_seq";
+  if (exported.config.contains(kPredictions)) {
+    exported.mllog.facts[kPredictions] = exported.config[kPredictions];
+  }
+  return exported;
+}
+
+void add_start(train::ExportedRun& exported, train::Training& training) {
+  exported.mllog.tensors = tensorflow_names(training.session().graph());
+  exported.done = {.steps = training.first_step(),
+                   .samples = training.state().samples,
+                   .evaluated_step = training.state().evaluated_step,
+                   .best = training.state().best_metric};
+}
+
+// Adds what the compiled step takes.
+void add_session(forecast::MemoryForecast& memory, train::Training& training,
+                 const ResolvedRun& run, bool saves_before_end) {
+  if (training.evaluation_bytes() > 0) memory.add("evaluation", training.evaluation_bytes());
+  const plan::Program& program = training.session().program();
+  add_step(memory, run.training, program, saves_before_end);
+  const int64_t more = training.step().in_flight(run.batch.micro_batches) - 1;
+  if (more <= 0) return;
+  memory.add("micro-batches in flight",
+             more * (program.bytes_of(plan::Arena::kInputs) + runtime::input_image_bytes(program) +
+                     program.bytes_of(plan::Arena::kActivations)));
+}
+
+train::TrainingOutcome run_steps(train::Training& training, train::Progress& progress,
+                                 const ResolvedRun& run, train::ExportedRun exported) {
+  const std::filesystem::path& folder = exported.folder;
+  train::MetricsLog log(folder / "metrics.jsonl", training.first_step());
+  train::TensorBoardMetrics tensorboard(folder / "event", training.first_step());
+  std::vector<train::MetricsSink*> sinks = {&log, &tensorboard, &progress};
+  add_start(exported, training);
+  const auto exports = train::make_exports(run.options.exports, exported);
+  for (const auto& sink : exports) sinks.push_back(sink.get());
+  const train::TrainingOutcome outcome = training.run(sinks);
+  for (train::MetricsSink* const sink : sinks) sink->finish();
+  return outcome;
+}
+
 }  // namespace
-
-formats::Json stored_options(const std::vector<checkpoints::TextFile>& files) {
-  const auto file = std::ranges::find(files, kStoredOptionsName, &checkpoints::TextFile::name);
-  if (file == files.end()) return formats::Json::object();
-  return formats::Json::parse(file->text);
-}
-
-forecast::DeviceRates device_rates(const RunOptions& options) {
-  return forecast::read_device_file(find_shipped(options.device_file));
-}
-
-train::TrainingStepOptions step_options(const RunOptions& options) {
-  const BatchPlan batch = batch_plan(options);
-  train::TrainingStepOptions step = options.training.step;
-  step.capacity = {.tokens = batch.tokens, .sequences = batch.sequences};
-  return step;
-}
-
-train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps) {
-  const std::string warmup = warmup_note(options, num_steps);
-  if (!warmup.empty()) say("note: {}\n", warmup);
-  train::TrainingOptions training = options.training;
-  training.step = step_options(options);
-  training.global_batch_size = batch_plan(options).sequences_per_step;
-  training.num_steps = num_steps;
-  training.schedule = learning_rate_schedule(options, num_steps);
-  if (!options.device_file.empty()) {
-    const forecast::DeviceRates rates = device_rates(options);
-    const auto rate = rates.gflops.find(std::string(name_of(training.step.compute_dtype)));
-    if (rate != rates.gflops.end()) training.product_flops = rate->second * 1e9;
-  }
-  return training;
-}
-
-std::vector<checkpoints::TextFile> option_files(const OptionTable& table) {
-  const formats::Json values = table.values();
-  for (const auto& [name, value] : values.items()) {
-    if (!value.is_string() || text::is_valid_utf8(value.get<std::string>())) continue;
-    throw_user_error("{} {} is not UTF-8, so {} cannot keep it for a resumed run; rename it", name,
-                     formats::json_line(value), kStoredOptionsName);
-  }
-  return {{kStoredOptionsName, formats::json_text(values)},
-          {kStoredOriginsName, formats::json_text(table.origins())}};
-}
-
-forecast::MemoryForecast memory_beside_step(const RunOptions& options,
-                                            const data::MicroBatchCapacity& capacity,
-                                            forecast::MemoryForecast memory) {
-  // Code that has not run yet, stacks of threads, and what the allocator keeps for them: measured,
-  // 3 to 4 MiB.
-  constexpr int64_t kFirstStepBytes = 4 << 20;
-  memory.add("what the first step alone takes", kFirstStepBytes);
-  if (options.training.synthetic_data) return memory;
-  data::LoaderOptions loading{.global_batch_size = batch_plan(options).sequences_per_step,
-                              .capacity = capacity,
-                              .threads = options.training.loader_threads,
-                              .memory_bytes = options.training.loader_memory << 20};
-  loading.take_together(options.training.device_iterations);
-  memory.add("batches made ahead", data::most_bytes(loading, options.seq_length));
-  return memory;
-}
-
-void add_step(forecast::MemoryForecast& memory, const RunOptions& options,
-              const plan::Program& program, bool saves_before_end) {
-  const train::TrainingStepOptions& step = options.training.step;
-  const bool has_states_aside = !step.compile.optimizer_state_folder.empty();
-  memory.add("a step", program.total_bytes() + runtime::input_image_bytes(program) -
-                           (has_states_aside ? program.bytes_of(plan::Arena::kOptimizerState) : 0));
-  memory.add("smaller micro-batches", feed::smaller_sessions_bytes(program));
-  if (saves_before_end && train::saves_from_copy(step)) {
-    memory.add("a copy to save", train::checkpoint_tensor_bytes(program.graph));
-  }
-  if (step.ranks->size() > 1) {
-    memory.add("messages of ranks",
-               train::message_bytes(step.num_stages(), step.num_replicas(),
-                                    program.bytes_of(plan::Arena::kGradients)));
-  }
-  if (step.reproducible_sums) {
-    memory.add("sums of gradients", program.bytes_of(plan::Arena::kGradients));
-  }
-  const int64_t steps = options.training.device_iterations;
-  if (steps == 1) return;
-  // Each is a separate block of the host's memory.
-  memory.add("device iterations",
-             steps * platform::whole_pages(program.bytes_of(plan::Arena::kMetrics)));
-}
-
-bool saves_before_end(const train::TrainingOptions& training, int64_t num_steps) {
-  const int64_t period = training.steps_per_checkpoint;
-  return training.watch.rolls_back() || (period > 0 && num_steps > period) ||
-         (!training.evaluation_steps.empty() && num_steps > training.evaluation_steps.front());
-}
-
-bool saves_before_end(const RunOptions& options) {
-  return saves_before_end(options.training, planned_steps(options).value_or(INT64_MAX));
-}
 
 void end_saved_run(const RunOptions& options, int signal, const char* when) {
   say("stopped on signal {}{}; resume with --restore-dir {}\n", signal, when,
@@ -193,67 +153,36 @@ void end_saved_run(const RunOptions& options, int signal, const char* when) {
   throw EarlyExit{ExitCode::kSavedOnSignal};
 }
 
-train::TrainingState run_training(train::TrainingOptions run, const RunOptions& options,
+train::TrainingState run_training(train::TrainingOptions options, const ResolvedRun& run,
                                   int64_t evaluation_bytes) {
-  const auto start = std::chrono::system_clock::now();
+  const train::ExportedRun exported = exported_run(options, run.options);
   platform::stop_if_requested();
-  forecast::MemoryForecast memory = memory_beside_step(options, run.step.capacity);
+  forecast::MemoryForecast memory = memory_beside_step(run);
   if (evaluation_bytes > 0) memory.add("evaluation", evaluation_bytes);
-  const fs::path folder = run.save_path;
-  const int64_t total_steps = run.num_steps;
-  const std::optional<double> target = run.target;
-  const bool copies = saves_before_end(run, total_steps);
-  train::ExportedRun exported{
-      .folder = folder,
-      .config = stored_options(run.extra_files),
-      .mllog = train::mllog_run(run, options.seq_length, options.exports.submission),
-      .start = start};
-
-  constexpr const char* kPredictions = "max_predictions_per_seq";
-  if (exported.config.contains(kPredictions)) {
-    exported.mllog.facts[kPredictions] = exported.config[kPredictions];
-  }
-
+  const int64_t total_steps = options.num_steps;
+  const std::optional<double> target = options.target;
+  const bool saves = saves_before_end(options, total_steps);
   std::unique_ptr<StepProfile> profile;
-  run.after_step = [&](const train::StepMetrics& step) {
+  options.after_step = [&](const train::StepMetrics& step) {
     if (profile) profile->add(step);
   };
   std::optional<train::Progress> progress;
-  train::Training training(std::move(run), [&](const std::string& line) {
+  train::Training training(std::move(options), [&](const std::string& line) {
     if (progress) progress->clear();
     say("{}\n", line);
   });
-  report_nothing_to_do(options, training.first_step(), total_steps);
+  report_nothing_to_do(run, training.first_step(), total_steps);
   platform::stop_if_requested();
-  if (training.evaluation_bytes() > 0) memory.add("evaluation", training.evaluation_bytes());
-  const plan::Program& program = training.session().program();
-  add_step(memory, options, program, copies);
-  if (const int64_t more = training.step().in_flight(micro_batches_of_step(options)) - 1;
-      more > 0) {
-    memory.add("micro-batches in flight", more * (program.bytes_of(plan::Arena::kInputs) +
-                                                  runtime::input_image_bytes(program) +
-                                                  program.bytes_of(plan::Arena::kActivations)));
-  }
+  add_session(memory, training, run, saves);
   say("{}\n", memory.text());
-  progress.emplace(make_progress(options, total_steps));
-  train::MetricsLog log(folder / "metrics.jsonl", training.first_step());
-  train::TensorBoardMetrics tensorboard(folder / "event", training.first_step());
-  profile = profile_of(training.session(), options, memory.text());
-  std::vector<train::MetricsSink*> sinks = {&log, &tensorboard, &*progress};
-  exported.mllog.tensors = tensorflow_names(training.session().graph());
-  exported.done = {.steps = training.first_step(),
-                   .samples = training.state().samples,
-                   .evaluated_step = training.state().evaluated_step,
-                   .best = training.state().best_metric};
-  const auto exports = train::make_exports(options.exports, exported);
-  for (const auto& sink : exports) sinks.push_back(sink.get());
-  const auto outcome = training.run(sinks);
-  for (train::MetricsSink* const sink : sinks) sink->finish();
+  progress.emplace(make_progress(run.options, total_steps));
+  profile = profile_of(training.session(), run, memory.text());
+  const auto outcome = run_steps(training, *progress, run, exported);
   if (profile) say("{}\n", profile->outcome());
   say("{}\n", memory.outcome());
   if (const auto line = training.high_loss_at_end()) say("note: {}\n", *line);
   if (outcome == train::TrainingOutcome::kStoppedBySignal) {
-    end_saved_run(options, training.stop_signal());
+    end_saved_run(run.options, training.stop_signal());
   }
   if (target) report_target(*target, training.state(), outcome);
   return training.state();

@@ -1,0 +1,32 @@
+// The layout of a step: its sequences, and the micro-batches that compute them.
+#pragma once
+
+#include <cstdint>
+
+#include "cli/run/run_options.h"
+#include "formats/json.h"
+
+namespace cloze::cli {
+
+struct BatchPlan {
+  int64_t sequences_per_step = 0;
+  int64_t tokens = 0;          // slots in a micro-batch
+  int64_t sequences = 0;       // room in a micro-batch
+  int64_t full_sequences = 0;  // of seq_length that a micro-batch holds
+  int64_t micro_batches = 0;   // in a step of full sequences
+};
+
+// sequences_per_step = global_batch_size, or micro_batch_size * gradient_accumulation_count *
+// replicas. tokens = tokens_per_micro_batch, or a 96th of a step of full sequences, but at least
+// 1024 and at most the larger of micro_batch_size * seq_length and 4096. Rounding aside, the layout
+// of a step changes only its time: smaller micro-batches waste a processor, and larger ones take
+// more memory. There is room for eight times as many sequences as there would be full ones: unused
+// places cost next to nothing, and where they run out token slots stay empty. With synthetic data
+// `tokens` is lowered until a step is a whole number of micro-batches. UserError for a step of more
+// sequences than 2^31 - 1.
+BatchPlan batch_plan(const RunOptions& options);
+
+// The sequences of a step of a configuration as a file has it.
+int64_t sequences_of_a_step(const formats::Json& options);
+
+}  // namespace cloze::cli

@@ -1,0 +1,70 @@
+#include "cli/run/finetune_options.h"
+
+#include <vector>
+
+#include "base/error.h"
+#include "cli/data/data_options.h"
+#include "cli/options/foreign_options.h"
+
+namespace cloze::cli {
+namespace {
+
+void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string& hint) {
+  const OptionRules of_command{.is_of_command = true};
+  table.begin_group("Task");
+  table.add("task", &o.task, "What is trained", {.choices = {o.task}, .hint = hint});
+  table.add_common("do_training", &o.do_training,
+                   "Train (if none of the three is set: do everything that there is data for)",
+                   of_command);
+  table.add_common("do_evaluation", &o.do_evaluation, "Score the model on the dev data",
+                   of_command);
+  table.add_common("do_predict", &o.do_predict, "Write predictions", of_command);
+  table.add_common("output_dir", &o.output_dir, "Folder of scores and predictions (save_path)");
+  table.add_common("vocab_file", &o.vocab_file,
+                   "vocab.txt or tokenizer.json (that of the start model)");
+  add_rule_options(table, o.rules);
+  add_unknown_limit(table, o.max_unknown_percent);
+  table.add_common(
+      "num_seeds", &o.num_seeds,
+      "Runs, with seed, seed + 1, ...; mean, deviation and best go to seed_summary.json",
+      {.minimum = 1, .maximum = 100});
+  table.add_common(
+      "evaluations_per_epoch", &o.evaluations_per_epoch,
+      "Evaluations per epoch while training; the best weights are kept. 0: only at the end",
+      {.minimum = 0});
+}
+
+}  // namespace
+
+FinetuneOptions::FinetuneOptions() {
+  optim::OptimizerOptions& optimizer = training.step.optimizer;
+  optimizer.name = "adamw";
+  optimizer.weight_decay_rate = 0.01;
+  optimizer.use_debiasing = true;
+  training.schedule.base_learning_rate = 5e-5;
+  training.max_to_keep = 1;
+  training.steps_per_checkpoint = 1000;
+  epochs = 3.0;
+}
+
+void add_finetune_options(OptionTable& table, FinetuneOptions& options, const std::string& task,
+                          const std::string& hint) {
+  options.task = task;
+  add_task_options(table, options, hint);
+  add_run_options(table, options, "Longest sequence; longer ones are cut");
+  add_foreign_options(table, task);
+}
+
+tasks::FinetuningPhases phases_of(const FinetuneOptions& options,
+                                  const tasks::FinetuningPhases& possible) {
+  if (!options.do_training && !options.do_evaluation && !options.do_predict) return possible;
+  const auto check = [](bool wanted, bool has_data, const char* name, const char* data) {
+    if (wanted && !has_data) throw_user_error("{} is set, but there is no {}", name, data);
+    return wanted;
+  };
+  return {check(options.do_training, possible.training, "do_training", "training data"),
+          check(options.do_evaluation, possible.evaluation, "do_evaluation", "dev data"),
+          check(options.do_predict, possible.prediction, "do_predict", "data to predict")};
+}
+
+}  // namespace cloze::cli

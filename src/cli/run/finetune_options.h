@@ -1,0 +1,42 @@
+// The options that `cloze squad` and `cloze glue` share: those of a run, with other defaults.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "cli/data/cut_report.h"
+#include "cli/options/option_table.h"
+#include "cli/run/run_options.h"
+#include "models/bert_heads.h"
+#include "tasks/finetuning_task.h"
+#include "text/stated_rules.h"
+
+namespace cloze::cli {
+
+struct FinetuneOptions : RunOptions {
+  FinetuneOptions();  // those of BERT's paper: AdamW, 32 sequences, 3 epochs, a tenth of warm-up
+
+  std::string task;
+  models::HeadKind head{};   // that the task trains
+  bool do_training = false;  // none of the three: whatever there is data for
+  bool do_evaluation = false;
+  bool do_predict = false;
+  std::filesystem::path output_dir;  // empty: save_path
+  std::string vocab_file;            // empty: the model folder's
+  text::StatedRules rules;           // nothing: as the vocabulary's files say
+  double max_unknown_percent = kMaxUnknownPercent;
+  int64_t num_seeds = 1;
+  double evaluations_per_epoch = 1.0;  // 0: at the end only
+};
+
+// Adds all of them, and the options of other systems that have no effect here. The hint is shown to
+// a user who asks for another task.
+void add_finetune_options(OptionTable& table, FinetuneOptions& options, const std::string& task,
+                          const std::string& hint = "");
+
+// The phases to run: those asked for or, when none is, all that are possible. UserError for one
+// that is not possible.
+tasks::FinetuningPhases phases_of(const FinetuneOptions& options,
+                                  const tasks::FinetuningPhases& possible);
+
+}  // namespace cloze::cli
