@@ -165,6 +165,22 @@ class CheckSizesTest(TreeTest):
         self.assertEqual(self.check(text, "src/base/a.h")[0], 0)
 
 
+    def test_refuses_a_class_of_many_private_functions_where_everything_meets(self):
+        functions = "".join(f"  std::map<int, F(int)> f{i}(int a) const {{ if (a) {{ b(); }} }}\n" for i in range(13))
+        text = f"class A : public B {{\n public:\n  A(int a);\n private:\n{functions}  int b_ = f(2);\n}};\n"
+        status, output = self.check(text, "src/cli/a.h")
+        self.assertEqual((status, output), (1, "src/cli/a.h:1: class's private functions has 13, the limit is 12\n"))
+        (self.root / "src/cli/a.h").unlink()
+        self.assertEqual(self.check(text)[0], 0)
+
+    def test_a_class_has_the_lines_of_its_functions_elsewhere(self):
+        body = "  call();\n" * 70
+        self.write("src/cli/a.cc", "".join(f"void A::f{i}(int b) {{\n{body}}}\n" for i in range(4)))
+        declared = "".join(f"  void f{i}(int b);\n" for i in range(4))
+        status, output = self.check(f"class A {{\n public:\n{declared}" + "\n" * 7 + "};\n", "src/cli/a.h")
+        self.assertEqual((status, output), (1, "src/cli/a.h:1: class has 302, the limit is 300\n"))
+
+
 class CountTestsTest(TreeTest):
     def count(self, more=""):
         self.write("a.xml", JUNIT.format(more=more))
