@@ -8,6 +8,7 @@
 #include "data/dataset.h"
 #include "platform/files/atomic_file.h"
 #include "tasks/glue/glue_score.h"
+#include "tasks/sample_dataset.h"
 #include "tasks/text_classifier.h"
 
 namespace cloze::tasks {
@@ -54,22 +55,6 @@ std::vector<std::string_view> texts_of(const std::vector<GlueExample>& examples)
   for (const GlueExample& example : examples) texts.push_back(example.second);
   return texts;
 }
-
-// Samples in memory as a data set.
-class SampleDataset final : public data::Dataset {
- public:
-  explicit SampleDataset(std::vector<data::Sample> samples) : samples_(std::move(samples)) {}
-  int64_t size() const override { return std::ssize(samples_); }
-  data::Sample sample(int64_t index, int64_t /*epoch*/) const override {
-    return samples_[static_cast<size_t>(index)];
-  }
-  std::string fingerprint() const override {
-    return fmt::format("{} samples {}", size(), data::sample_digest(*this));
-  }
-
- private:
-  std::vector<data::Sample> samples_;
-};
 
 }  // namespace
 

@@ -1,0 +1,49 @@
+// Scores of a classifier whose classes are a user's own.
+//
+//   precision_c = TP_c / (TP_c + FP_c)      recall_c = TP_c / (TP_c + FN_c)
+//   f1_c        = 2 TP_c / (2 TP_c + FP_c + FN_c)                          0 / 0 counts as 0
+//   macro       mean over the classes that are a label or a prediction of some row
+//   weighted    mean over those classes by their number of rows
+//   accuracy    share of right rows; it equals micro precision, recall and F1
+//   matthews    R_K (tasks/label_scores.h)
+//   calibration error  sum_b n_b / N |accuracy_b - confidence_b|, over 15 equal bins of the
+//                      probability of the predicted class (expected calibration error)
+//
+// Sources: scikit-learn's conventions (classification_report with zero_division 0); Guo et al. 2017.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/json.h"
+
+namespace cloze::tasks {
+
+// Of one row: classes by number.
+struct ClassPrediction {
+  int64_t label = 0;
+  int64_t predicted = 0;
+  double probability = 0.0;  // of the predicted class
+};
+
+struct ClassScore {
+  double precision = 0.0, recall = 0.0, f1 = 0.0;
+  int64_t rows = 0;  // that have this label
+};
+
+struct ClassScores {
+  double accuracy = 0.0, matthews = 0.0, calibration_error = 0.0;
+  ClassScore macro, weighted;  // their rows: all
+  std::vector<ClassScore> classes;
+  std::vector<std::vector<int64_t>> confusion;  // [label][predicted] rows
+};
+
+// At least one prediction; num_classes above every number in them.
+ClassScores score_classes(std::span<const ClassPrediction> predictions, int64_t num_classes);
+
+// All of them, with the classes by name, as shares of 1.
+formats::Json class_scores_json(const ClassScores& scores, std::span<const std::string> names);
+
+}  // namespace cloze::tasks

@@ -1,0 +1,55 @@
+// A user's own table of texts and labels: CSV, TSV, JSON Lines or a JSON array of objects, plain or
+// compressed (gzip, Zstandard), from a file or standard input ("-").
+//
+// The form is found out by the content: text that begins with "{" or "[" is JSON; otherwise the first
+// row is a header, and its separator is the first of tab, comma and semicolon that it holds.
+// Columns have names. Those that are not given are found by the names that people use, in any
+// case: text, sentence, sentence1, ..., then label, labels, class, .... Values of JSON that are
+// numbers, true or false become their text.
+//
+// Rows without a text or without a label, after blanks at both ends are dropped, are counted and
+// left out.
+//
+// Errors: UserError for a column that is not there or cannot be guessed; DataError that names file
+// and line for a row with another number of fields than the header, for bytes that are not UTF-8,
+// for JSON that is no object of such values, and what formats/delimited_text.h refuses.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cloze::tasks {
+
+struct TableOptions {
+  std::string text_column;   // empty: guessed
+  std::string pair_column;   // empty: guessed by the names of pairs; none if none has one
+  std::string label_column;  // empty: guessed
+  bool quotes = true;        // whether double quotes enclose fields
+};
+
+struct LabelledText {
+  std::string text;
+  std::string pair;  // empty: a single text
+  std::string label;
+  int64_t line = 0;  // where the row begins, from 1; of a JSON array the number of the object
+};
+
+struct LabelledTable {
+  std::filesystem::path file;
+  TableOptions columns;  // those that were taken
+  std::vector<LabelledText> rows;
+  int64_t without_text = 0, without_label = 0;
+
+  bool is_pair() const { return !columns.pair_column.empty(); }
+};
+
+LabelledTable read_labelled_table(const std::filesystem::path& file, const TableOptions& options);
+
+// "data.csv: 1203 rows, texts in `review`, labels in `stars`; left out: 2 without text, 1 without
+// label".
+std::string describe(const LabelledTable& table);
+
+}  // namespace cloze::tasks
