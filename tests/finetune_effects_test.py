@@ -1,8 +1,8 @@
-"""Every option of `cloze squad` and `cloze glue` that `cloze pretrain` does not have does what it is
+"""Every option of `cloze squad`, `cloze glue` and `cloze finetune` that `cloze pretrain` does not have does what it is
 there for.
 
 Usage: finetune_effects_test.py PROGRAM
-The options that all three commands have come from one table of the program;
+The options that all these commands have come from one table of the program;
 pretrain_effects_test.py tests them.
 """
 import json
@@ -50,6 +50,27 @@ def make_data(folder):
                     "index\tsentence1\tsentence2\tlabel\n" + rows)
             (folder / place / task / "test.tsv").write_text(
                 "index\tsentence1\tsentence2\n0\tthe cat sat\ta cat sat\n")
+
+
+    make_tables(folder)
+
+
+def table(rows, header="text,extra,label,other,number"):
+    return header + "\n" + "".join(f"{row}\n" for row in rows)
+
+
+def make_tables(folder):
+    """Tables of the words of the vocabulary. Their labels can be told by `cat` and `dog`; those of the column
+    `other` say the opposite, and `number` counts."""
+    rows = [f"{text} {place},who ran,{label},{other},{i % 5}"
+            for i, (text, label, other, place) in enumerate(
+                (*which, place) for place in ("on the mat", "on a hill", "and went home", "then it ran")
+                for which in (("the cat sat", "cat", "dog"), ("a dog ran", "dog", "cat")))]
+    (folder / "labels.csv").write_text(table(rows))
+    (folder / "fewer.csv").write_text(table(rows[:6]))
+    (folder / "pairs.csv").write_text(table(rows, "text,text_pair,label,other,number"))
+    (folder / "quoted.csv").write_text(table([row.replace("the cat", '"the cat') for row in rows]))
+    (folder / "unknown.csv").write_text(table([row.replace("sat", "zebra") for row in rows]))
 
 
 # --- What may differ --------------------------------------------------------------------------
@@ -107,8 +128,39 @@ def shared_effects(task, results, predictions, unknown):
         "num_seeds": Effect(2, lambda run, base: sorted(path.name for path in run.folder.iterdir()
                                                         if path.is_dir()) ==
                             ["seed-1234", "seed-1235"]),
+        "min_train_steps": Effect(20, lambda run, base: counted_steps(run) == 20 > counted_steps(base),
+                                  num_train_steps=None, base={"num_train_steps": None, "epochs": 1}),
         "evaluations_per_epoch": Effect(0, lambda run, base: evaluations(run) == 0 and
                                         evaluations(base) > 0),
+    }
+
+
+def counted_steps(run):
+    return run.metrics[-1]["step"]
+
+
+def held_out(run):
+    found = re.search(r"held out (\d+) of", run.messages)
+    return int(found[1]) if found else 0
+
+
+def finetune_effects(task):
+    """Options of both tasks of `cloze finetune`."""
+    shared = shared_effects(task, "eval_results.json", "predictions.jsonl", {"train_file": "unknown.csv"})
+    return {
+        **shared,
+        "do_evaluation": Effect("true", writes("eval_results.json", "predictions.jsonl"), **SCORE_ONLY, base={}),
+        "do_predict": Effect("true", refused("there is no data to predict")),
+        "train_file": Effect("fewer.csv", other_weights),
+        "dev_file": Effect(None, lambda run, base: held_out(run) > 0 == held_out(base)),
+        "dev_share": Effect(0.5, lambda run, base: held_out(run) > held_out(base), dev_file=None,
+                            base={"dev_file": None}),
+        "text_column": Effect("extra", other_weights),
+        "pair_column": Effect("extra", other_weights),
+        "quotes": Effect("false", lambda run, base: run.status == 0 and base.status == 3 and
+                         "text follows the quote that ends a field" in base.messages,
+                         train_file="quoted.csv", base={"train_file": "quoted.csv"}),
+        "classifier_dropout": Effect(0.5, other_weights),
     }
 
 
@@ -157,6 +209,27 @@ class GlueEffectsTest(OptionEffects, unittest.TestCase):
         "data_dir": Effect("elsewhere", other_weights),
         "glue_dropout_prob": Effect(0.5, other_weights),
     }
+    make_data = staticmethod(make_data)
+
+
+OF_TABLES = {**MODEL, "train_file": "labels.csv", "dev_file": "fewer.csv", "seq_length": 32}
+
+
+class FinetuneClassifyEffectsTest(OptionEffects, unittest.TestCase):
+    COMMAND = "finetune classify"
+    KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
+    BASE = OF_TABLES
+    EFFECTS = {**finetune_effects("classify"),
+               "label_column": Effect("other", other_weights)}
+    make_data = staticmethod(make_data)
+
+
+class FinetuneRegressEffectsTest(OptionEffects, unittest.TestCase):
+    COMMAND = "finetune regress"
+    KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
+    BASE = {**OF_TABLES, "label_column": "number"}
+    EFFECTS = {**finetune_effects("regress"),
+               "label_column": Effect("other", refused("it must be a number", status=3))}
     make_data = staticmethod(make_data)
 
 

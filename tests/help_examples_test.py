@@ -48,6 +48,9 @@ RUNS = {
     "tokenize": "",
     "squad": f"{TUNE} --doc-stride 16 --max-query-length 16",
     "glue": TUNE,
+    "finetune": TUNE,
+    "finetune classify": TUNE,
+    "finetune regress": TUNE,
     "answer": "",
     "classify": "",
     "score": "",
@@ -61,10 +64,16 @@ RUNS = {
     "config print pretrain": "",
     "config print squad": "",
     "config print glue": "",
+    "config print finetune": "",
+    "config print finetune classify": "",
+    "config print finetune regress": "",
     "config schema": "",
     "config schema pretrain": "",
     "config schema squad": "",
     "config schema glue": "",
+    "config schema finetune": "",
+    "config schema finetune classify": "",
+    "config schema finetune regress": "",
     "benchmark": "",
     "launch": "",
 }
@@ -90,6 +99,12 @@ def write_pairs(folder):
     (folder.parent.parent / "SST-2.tsv").write_text("index\tprediction\n0\t0\n1\t1\n2\t1\n3\t0\n")
 
 
+def write_tables(folder):
+    rows = "".join(f"{text} {i},{label}\n" for i in range(10) for text, label in (("a fine film", "good"), ("a mill", "plain")))
+    (folder / "data.csv").write_text("text,label\n" + rows)
+    (folder / "pairs.tsv").write_text("sentence1\tsentence2\tscore\n" + "a mill\ta bridge\t2.5\na town\ta river\t1\n" * 10)
+
+
 def make_files(folder):
     """Writes what the examples name and none of them makes."""
     (folder / "text").mkdir()
@@ -103,6 +118,7 @@ def make_files(folder):
     (folder / "lengths.txt").write_text("5 3\n9 2\n")
     (folder / "enwiki-pages-articles.xml.bz2").write_bytes(bz2.compress(DUMP.encode()))
     write_pairs(folder / "glue_data" / "SST-2")
+    write_tables(folder)
     shutil.copy(ROOT / "configs" / "habana" / "bert_base_finetune_fp32_squad_eager.yaml", folder / "squad.yaml")
 
 

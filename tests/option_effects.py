@@ -30,7 +30,7 @@ class Run:
         options = {"save_path": name, **options}
         words = [f"--{key.replace('_', '-')}={value}" for key, value in options.items()
                  if value is not None]
-        result = subprocess.run([PROGRAM, command, *words], cwd=folder, capture_output=True,
+        result = subprocess.run([PROGRAM, *command.split(), *words], cwd=folder, capture_output=True,
                                 timeout=300)
         self.status = result.returncode
         self.output, self.messages = result.stdout.decode(), result.stderr.decode()

@@ -33,6 +33,7 @@ void add_configuration(Subcommand config) {
   add_config_import(config);
   add_config_keys(config);
   ConfigurationCommands commands(config);
+  add_finetune_configuration(commands);
   add_glue_configuration(commands);
   add_pretrain_configuration(commands);
   add_squad_configuration(commands);
@@ -53,7 +54,7 @@ void add_commands(Subcommand program, std::vector<std::string> launched) {
     add(data);
   }
   for (const auto add :
-       {add_answer, add_benchmark, add_classify, add_convert, add_fill, add_glue, add_inspect,
+       {add_answer, add_benchmark, add_classify, add_convert, add_fill, add_finetune, add_glue, add_inspect,
         add_latency, add_plan, add_pretrain, add_score, add_serve, add_squad, add_tokenize}) {
     add(program);
   }

@@ -14,6 +14,15 @@ ConfigurationCommands::ConfigurationCommands(Subcommand config)
                                           "cloze config schema pretrain > pretrain.schema.json"})) {
 }
 
+ConfigurationCommands ConfigurationCommands::group(const std::string& name) {
+  const auto text = [&](const std::string& command) {
+    return CommandText{"Those of cloze " + name,
+                       "cloze config " + command + " " + name + " classify"};
+  };
+  return {print_.add_group(name, text("print")), schema_.add_group(name, text("schema")),
+          name + " "};
+}
+
 void ConfigurationCommands::add_nothing(OptionTable&, Nothing&) {}
 
 void ConfigurationCommands::print_values(const OptionTable& table) {

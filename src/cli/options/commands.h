@@ -11,6 +11,7 @@ void add_classify(Subcommand program);   // classifies texts and pairs of texts
 void add_compile(Subcommand program);    // stores a model with its weights packed
 void add_convert(Subcommand program);    // converts checkpoints
 void add_fill(Subcommand program);       // fills in blanks
+void add_finetune(Subcommand program);   // fine-tunes on a table of one's own
 void add_glue(Subcommand program);       // fine-tunes on a GLUE task
 void add_inspect(Subcommand program);    // lists the tensors of a model
 // Starts a command in several processes; `command`: what is to be started.
@@ -27,6 +28,7 @@ void add_tokenize(Subcommand program);  // prints token ids
 void add_config_import(Subcommand config);  // a configuration of another system to ours
 void add_config_keys(Subcommand config);    // what becomes of each key of other systems
 class ConfigurationCommands;                // `print` and `schema`, for each command that trains
+void add_finetune_configuration(ConfigurationCommands& commands);
 void add_glue_configuration(ConfigurationCommands& commands);
 void add_pretrain_configuration(ConfigurationCommands& commands);
 void add_squad_configuration(ConfigurationCommands& commands);

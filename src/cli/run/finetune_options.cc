@@ -28,6 +28,9 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
       "num_seeds", &o.num_seeds,
       "Runs, with seed, seed + 1, ...; mean, deviation and best go to seed_summary.json",
       {.minimum = 1, .maximum = 100});
+  table.add("min_train_steps", &o.min_train_steps,
+            "Train for at least so many steps, whatever `epochs` comes to on a small table",
+            {.minimum = 0, .maximum = INT32_MAX});
   table.add_common(
       "evaluations_per_epoch", &o.evaluations_per_epoch,
       "Evaluations per epoch while training; the best weights are kept. 0: only at the end",

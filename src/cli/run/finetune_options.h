@@ -26,6 +26,7 @@ struct FinetuneOptions : RunOptions {
   text::StatedRules rules;           // nothing: as the vocabulary's files say
   double max_unknown_percent = kMaxUnknownPercent;
   int64_t num_seeds = 1;
+  int64_t min_train_steps = 0;         // however few `epochs` are; 0: no such bound
   double evaluations_per_epoch = 1.0;  // 0: at the end only
 };
 

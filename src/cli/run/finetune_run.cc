@@ -101,6 +101,9 @@ void settle(OptionTable& table, FinetuneOptions& options) {
   take_options_of_run(table, options);
   const fs::path start = options.training.init_checkpoint;
   settle_rivals(options, table);
+  if (precedence_of(table, "epochs") > precedence_of(table, "min_train_steps")) {
+    options.min_train_steps = 0;
+  }
   validate(ResolvedRun(options));
   validate_exports_of_seeds(options, options.num_seeds);
   limit_instruction_set(options.instruction_set);
@@ -168,8 +171,13 @@ std::vector<train::TextFile> FinetuneRun::files_of(int64_t seed) const {
 
 std::vector<int64_t> evaluation_steps(const FinetuneRun& run, int64_t num_samples,
                                       int64_t num_steps) {
-  const double steps_per_epoch =
+  double steps_per_epoch =
       static_cast<double>(num_samples) / static_cast<double>(run.batch.sequences_per_step);
+  // More epochs than `epochs`, to have min_train_steps, are evaluated as often as those would be.
+  if (run.length.least == num_steps && run.options.epochs) {
+    steps_per_epoch =
+        std::max(steps_per_epoch, static_cast<double>(num_steps) / *run.options.epochs);
+  }
   const auto rounded = std::llround(steps_per_epoch / run.options.evaluations_per_epoch);
   const auto period = std::max<int64_t>(rounded, 1);
   std::vector<int64_t> steps;

@@ -24,7 +24,9 @@ struct StartModel {
 // The resolved options of a run, or of several that differ in their seed.
 struct FinetuneRun : ResolvedRun {
   FinetuneRun(const FinetuneOptions& options, StartModel start)
-      : ResolvedRun(options), options(options), start(std::move(start)) {}
+      : ResolvedRun(options), options(options), start(std::move(start)) {
+    length.least = options.min_train_steps;
+  }
 
   // The folder of one seed's run inside `folder`; `folder` itself when there is only one seed.
   std::filesystem::path folder_of(const std::filesystem::path& folder, int64_t seed) const;

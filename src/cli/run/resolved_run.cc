@@ -150,7 +150,7 @@ int64_t scheduled_steps(const ResolvedRun& run, int64_t num_samples, int64_t cop
   const int64_t per_step = run.batch.sequences_per_step;
   const double epochs = run.options.epochs.value_or(0.0);
   const double steps = steps_of_epochs(run.options, per_epoch, per_step);
-  if (steps < 1.0) {
+  if (steps < 1.0 && run.length.least == 0) {
     throw_user_error(
         "{} epochs of {} samples ({} records / duplicate_factor {}) are less than one step of {}; "
         "raise `epochs` or lower the batch",
@@ -160,7 +160,7 @@ int64_t scheduled_steps(const ResolvedRun& run, int64_t num_samples, int64_t cop
     throw_user_error("{} epochs are {} steps, more than {}; lower `epochs`", epochs, steps,
                      INT32_MAX);
   }
-  return static_cast<int64_t>(steps);
+  return std::max(static_cast<int64_t>(steps), run.length.least);
 }
 
 train::TrainingOptions training_of(const ResolvedRun& run, int64_t scheduled_steps) {

@@ -19,6 +19,7 @@ namespace cloze::cli {
 struct RunLength {
   std::optional<int64_t> scheduled;  // of the learning rate's schedule
   std::optional<int64_t> last_step;  // ends the run, whatever its schedule
+  int64_t least = 0;                 // of a schedule of epochs
   std::optional<int64_t> planned() const { return last_step ? last_step : scheduled; }
 };
 
