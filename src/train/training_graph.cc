@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "engine/devices.h"
 #include "ops/elementwise.h"
+#include "passes/accumulate.h"
 #include "passes/differentiate.h"
 #include "passes/precision.h"
 #include "passes/recompute.h"
@@ -76,6 +77,7 @@ void take_stage(TrainingGraph& training, const TrainingStepOptions& options) {
 
 std::vector<backend::GraphPass> training_passes(const TrainingStepOptions& options) {
   std::vector<backend::GraphPass> passes = backend_of(options).training_passes();
+  passes.push_back({"accumulate_in_place", passes::accumulate_in_place});
   if (options.recompute) passes.push_back({"recompute_layers", passes::recompute_layers});
   return passes;
 }

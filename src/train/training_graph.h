@@ -53,8 +53,8 @@ struct TrainingStepOptions {
   int num_replicas() const { return ranks->size() / num_stages(); }
 };
 
-// The passes over the differentiated graph, in the order in which they run: the device's, and
-// recomputation.
+// The passes over the differentiated graph, in the order in which they run: the device's, sums
+// in place, and recomputation.
 std::vector<backend::GraphPass> training_passes(const TrainingStepOptions& options);
 
 // The whole training graph after all passes, for compile() and `cloze plan`.

@@ -1,7 +1,6 @@
 #include "backend/host/host_backend.h"
 
 #include "backend/host/host_target.h"
-#include "passes/accumulate.h"
 #include "passes/fuse.h"
 
 namespace cloze::backend::host {
@@ -12,8 +11,7 @@ std::shared_ptr<const Target> HostBackend::target(const TargetOptions& options) 
 
 std::vector<GraphPass> HostBackend::training_passes() const {
   return {{"fuse_activations", passes::fuse_activations},
-          {"fuse_vocabulary_loss", passes::fuse_vocabulary_loss},
-          {"accumulate_in_place", passes::accumulate_in_place}};
+          {"fuse_vocabulary_loss", passes::fuse_vocabulary_loss}};
 }
 
 std::vector<GraphPass> HostBackend::evaluation_passes() const {
