@@ -80,12 +80,17 @@ FinetuningPhases LabelledFinetuning::possible_phases() const {
 }
 
 void LabelledFinetuning::prepare(const models::BertHead& start, const FinetuningPhases& phases) {
+  const bool has_dev_file = !options_.dev_file.empty();
   std::optional<LabelledTable> train, dev;
-  if (phases.training) train = read(options_.train_file);
-  if (phases.evaluation && !options_.dev_file.empty()) dev = read(options_.dev_file);
-  take_classes(train ? *train : *dev, start);
+  if (phases.training || !has_dev_file) train = read(options_.train_file);
+  if (phases.evaluation && has_dev_file) dev = read(options_.dev_file);
+  if (phases.training) {
+    take_classes(*train, start);
+  } else {
+    take_classes_of(start);
+  }
   if (dev) dev_ = part_of(dev->file.string(), dev->rows, label_numbers(*dev));
-  if (train) split(std::move(*train), phases.evaluation);
+  if (train) split(std::move(*train), phases);
 }
 
 LabelledTable LabelledFinetuning::read(const std::string& file) const {
@@ -94,26 +99,27 @@ LabelledTable LabelledFinetuning::read(const std::string& file) const {
   return table;
 }
 
-// `table` is that of the training or, without any, the one that is scored.
-void LabelledFinetuning::take_classes(const LabelledTable& table, const models::BertHead& start) {
-  const bool trains = !options_.train_file.empty();
-  std::vector<std::string>& classes = options_.head.labels;
-  classes = options_.is_regression ? std::vector<std::string>{"score"} : sorted_classes(table);
-  const bool is_classifier =
-      start.kind == models::HeadKind::kSequenceClassification && !start.labels.empty();
-  if (!trains && (!is_classifier || start.is_regression() != options_.is_regression)) {
+bool LabelledFinetuning::is_of_this_kind(const models::BertHead& start) const {
+  return start.kind == options_.head.kind && !start.labels.empty() &&
+         start.is_regression() == options_.is_regression;
+}
+
+void LabelledFinetuning::take_classes_of(const models::BertHead& start) {
+  if (!is_of_this_kind(start)) {
     throw_user_error("the start model {}; train it on your table first",
                      options_.is_regression ? "predicts no number" : "is no classifier");
   }
-  if (options_.is_regression) {
-    has_its_classes_ = is_classifier && start.is_regression();
-    return;
-  }
-  if (is_classifier && (!trains || std::ranges::is_permutation(start.labels, classes))) {
-    classes = start.labels;
-    has_its_classes_ = true;
-    return;
-  }
+  options_.head.labels = start.labels;
+  has_its_classes_ = true;
+}
+
+void LabelledFinetuning::take_classes(const LabelledTable& table, const models::BertHead& start) {
+  std::vector<std::string>& classes = options_.head.labels;
+  classes = options_.is_regression ? std::vector<std::string>{"score"} : sorted_classes(table);
+  const bool has_its_names =
+      options_.is_regression || std::ranges::is_permutation(start.labels, classes);
+  if (is_of_this_kind(start) && has_its_names) return take_classes_of(start);
+  if (options_.is_regression) return;
   if (classes.size() < 2) {
     throw_user_error("{}: all {} rows have the label {}; a classifier needs two classes or more",
                      table.file.string(), table.rows.size(), classes.front());
@@ -144,10 +150,11 @@ std::vector<double> LabelledFinetuning::label_numbers(const LabelledTable& table
 }
 
 // Makes the training part, and the dev part where no file is one.
-void LabelledFinetuning::split(LabelledTable table, bool evaluates) {
+void LabelledFinetuning::split(LabelledTable table, const FinetuningPhases& phases) {
+  const bool holds_out = phases.evaluation && !dev_;
   const std::vector<double> labels = label_numbers(table);
   std::vector<bool> held_out(labels.size());
-  if (evaluates && !dev_) {
+  if (holds_out) {
     std::vector<int64_t> classes(labels.size());
     if (!options_.is_regression) std::ranges::copy(labels, classes.begin());
     held_out = held_out_rows(classes, options_.dev_share, options_.split_seed);
@@ -159,8 +166,8 @@ void LabelledFinetuning::split(LabelledTable table, bool evaluates) {
     numbers[held_out[i]].push_back(labels[i]);
   }
   const std::string file = table.file.string();
-  train_ = part_of(file, std::move(rows[0]), std::move(numbers[0]));
-  if (!evaluates || dev_) return;
+  if (phases.training) train_ = part_of(file, std::move(rows[0]), std::move(numbers[0]));
+  if (!holds_out) return;
   if (rows[1].empty()) {
     throw_user_error(
         "dev_share {} of the {} rows of {} holds none out; give dev_file, a larger share, "

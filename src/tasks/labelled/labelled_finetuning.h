@@ -71,10 +71,12 @@ class LabelledFinetuning : public FinetuningTask {
   };
 
   LabelledTable read(const std::string& file) const;
+  bool is_of_this_kind(const models::BertHead& start) const;
+  void take_classes_of(const models::BertHead& start);
   void take_classes(const LabelledTable& table, const models::BertHead& start);
   double label_number(const LabelledTable& table, const LabelledText& row) const;
   std::vector<double> label_numbers(const LabelledTable& table) const;
-  void split(LabelledTable table, bool evaluates);
+  void split(LabelledTable table, const FinetuningPhases& phases);
   Part part_of(const std::string& name, std::vector<LabelledText> rows,
                std::vector<double> labels) const;
   Predictions predict(inference::InferenceClient& client) const;
