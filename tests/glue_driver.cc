@@ -31,7 +31,7 @@ void run(const std::span<char* const> arguments) {
   const GlueTask& task = glue_task(arguments[1]);
   const auto examples = read_glue(glue_file(arguments[2], task, split_from(arguments[3])), task);
   const text::Tokenizer tokenizer(text::Vocabulary::load(arguments[4]), {});
-  const GlueFeatures features = make_glue_features(
+  const SequenceSamples features = make_glue_features(
       examples, task, tokenizer, {.max_sequence_length = std::atoll(arguments[5])});
   for (const data::Sample& sample : features.samples) {
     fmt::print("{}\n", fmt::join(sample.input_ids, " "));

@@ -1,10 +1,12 @@
 #include "tasks/sequence_sample.h"
 
 #include <algorithm>
-#include <vector>
+#include <atomic>
+#include <utility>
 
 #include "base/error.h"
 #include "data/sequence.h"
+#include "platform/parallel_for.h"
 
 namespace cloze::tasks {
 namespace {
@@ -35,6 +37,29 @@ SequenceSample sequence_sample(std::string_view first, std::optional<std::string
   const Truncation texts = cut(first_ids, second_ids, room);
   const auto part = second ? std::optional(second_ids) : std::nullopt;
   return {data::sequence_of(first_ids, part, {vocabulary.cls_id(), vocabulary.sep_id()}), texts};
+}
+
+SequenceSamples sequence_samples(int64_t count, const std::function<SequenceTexts(int64_t)>& texts,
+                                 const text::Tokenizer& tokenizer, int64_t max_length,
+                                 int threads) {
+  SequenceSamples all{.samples = std::vector<data::Sample>(static_cast<size_t>(count))};
+  std::atomic<int64_t> num_cut{0};
+  platform::parallel_for(count, threads, [&](int64_t i) {
+    const SequenceTexts one = texts(i);
+    SequenceSample made = sequence_sample(one.first, one.second, tokenizer, max_length);
+    if (made.texts.is_cut()) ++num_cut;
+    all.samples[static_cast<size_t>(i)] = std::move(made.sample);
+  });
+  all.num_cut = num_cut;
+  return all;
+}
+
+void set_label(double label, bool is_regression, data::Sample& sample) {
+  if (is_regression) {
+    sample.score = static_cast<float>(label);
+  } else {
+    sample.class_label = static_cast<int32_t>(label);
+  }
 }
 
 }  // namespace cloze::tasks

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "data/sample.h"
 #include "tasks/truncation.h"
@@ -23,5 +25,22 @@ struct SequenceSample {
 // max_length is at least 3, for the special tokens of a pair.
 SequenceSample sequence_sample(std::string_view first, std::optional<std::string_view> second,
                                const text::Tokenizer& tokenizer, int64_t max_length);
+
+struct SequenceTexts {
+  std::string_view first;
+  std::optional<std::string_view> second;
+};
+
+struct SequenceSamples {
+  std::vector<data::Sample> samples;  // in the order of the texts
+  int64_t num_cut = 0;                // texts or pairs that were too long
+};
+
+// The same of many; `texts` says those of each number from 0 to count - 1, on several threads.
+SequenceSamples sequence_samples(int64_t count, const std::function<SequenceTexts(int64_t)>& texts,
+                                 const text::Tokenizer& tokenizer, int64_t max_length, int threads);
+
+// Sets what is learned of a sequence: the number of its class, or its score.
+void set_label(double label, bool is_regression, data::Sample& sample);
 
 }  // namespace cloze::tasks

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "data/sample.h"
 #include "tasks/glue/glue_data.h"
+#include "tasks/sequence_sample.h"
 #include "text/tokenizer.h"
 
 namespace cloze::tasks {
@@ -17,14 +17,9 @@ struct GlueFeatureOptions {
   int threads = 1;
 };
 
-struct GlueFeatures {
-  std::vector<data::Sample> samples;  // as the examples
-  int64_t num_cut = 0;                // examples that were too long
-};
-
 // UserError when max_sequence_length does not even hold [CLS] and the [SEP]s.
-GlueFeatures make_glue_features(std::span<const GlueExample> examples, const GlueTask& task,
-                                const text::Tokenizer& tokenizer,
-                                const GlueFeatureOptions& options);
+SequenceSamples make_glue_features(std::span<const GlueExample> examples, const GlueTask& task,
+                                   const text::Tokenizer& tokenizer,
+                                   const GlueFeatureOptions& options);
 
 }  // namespace cloze::tasks

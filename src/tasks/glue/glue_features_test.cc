@@ -21,7 +21,7 @@ std::string repeated(const std::string& word, size_t count) {
 }
 
 data::Sample sample_of(const char* task, const GlueExample& example, int64_t length) {
-  const GlueFeatures features =
+  const SequenceSamples features =
       make_glue_features(std::vector<GlueExample>{example}, glue_task(task), letters(),
                          {.max_sequence_length = length});
   return features.samples[0];
@@ -51,7 +51,7 @@ TEST(GlueFeaturesTest, TheLongerTextIsCut) {
         while (a + b > room) --(a > b ? a : b);
         const std::vector<GlueExample> examples{
             {.first = repeated("a", first), .second = repeated("b", second)}};
-        const GlueFeatures features = make_glue_features(
+        const SequenceSamples features = make_glue_features(
             examples, task, letters(), {.max_sequence_length = static_cast<int64_t>(room) + 3});
         const auto& ids = features.samples[0].input_ids;
         EXPECT_EQ(std::count(ids.begin(), ids.end(), 5), static_cast<int64_t>(a));

@@ -192,7 +192,7 @@ GlueFinetuning::Part GlueFinetuning::load(const GlueTask& task, GlueSplit split)
   }
   const std::vector<std::string_view> texts = texts_of(examples);
   output_.examine(path.string(), texts);
-  GlueFeatures features = make_glue_features(examples, task, tokenizer_, options_.features);
+  SequenceSamples features = make_glue_features(examples, task, tokenizer_, options_.features);
   output_.notice(fmt::format("{}: {} examples, {} cut to seq_length {}", path.string(),
                              examples.size(), features.num_cut,
                              options_.features.max_sequence_length));

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "data/dataset.h"
 #include "data/sequence.h"
 #include "platform/files/atomic_file.h"
-#include "platform/parallel_for.h"
 #include "tasks/label_scores.h"
 #include "tasks/labelled/held_out.h"
 #include "tasks/logits.h"
@@ -183,26 +181,20 @@ LabelledFinetuning::Part LabelledFinetuning::part_of(const std::string& name,
                                                      std::vector<double> labels) const {
   const std::vector<std::string_view> texts = texts_of(rows);
   output_.examine(name, texts);
-  std::vector<data::Sample> samples(rows.size());
-  std::atomic<int64_t> num_cut{0};
-  platform::parallel_for(std::ssize(rows), options_.threads, [&](int64_t i) {
-    const auto at = static_cast<size_t>(i);
-    const LabelledText& row = rows[at];
-    const auto second = row.pair.empty() ? std::nullopt : std::optional<std::string_view>(row.pair);
-    SequenceSample made =
-        sequence_sample(row.text, second, tokenizer_, options_.max_sequence_length);
-    if (made.texts.is_cut()) ++num_cut;
-    if (options_.is_regression) {
-      made.sample.score = static_cast<float>(labels[at]);
-    } else {
-      made.sample.class_label = static_cast<int32_t>(labels[at]);
-    }
-    samples[at] = std::move(made.sample);
-  });
-  output_.notice(fmt::format("{}: {} of {} rows cut to seq_length {}", name, num_cut.load(),
+  const auto texts_of_row = [&](int64_t i) -> SequenceTexts {
+    const LabelledText& row = rows[static_cast<size_t>(i)];
+    if (row.pair.empty()) return {row.text, std::nullopt};
+    return {row.text, row.pair};
+  };
+  SequenceSamples made = sequence_samples(std::ssize(rows), texts_of_row, tokenizer_,
+                                          options_.max_sequence_length, options_.threads);
+  for (size_t i = 0; i < labels.size(); ++i) {
+    set_label(labels[i], options_.is_regression, made.samples[i]);
+  }
+  output_.notice(fmt::format("{}: {} of {} rows cut to seq_length {}", name, made.num_cut,
                              rows.size(), options_.max_sequence_length));
   note_rowless(tokenizer_, name, texts, output_);
-  return {.rows = std::move(rows), .labels = std::move(labels), .samples = std::move(samples)};
+  return {.rows = std::move(rows), .labels = std::move(labels), .samples = std::move(made.samples)};
 }
 
 std::shared_ptr<const data::Dataset> LabelledFinetuning::training_data() {
@@ -271,6 +263,19 @@ void LabelledFinetuning::write_predictions(const Predictions& predictions,
   platform::write_file_atomically(folder / "predictions.jsonl", text);
 }
 
+// The first row that the model got right, for the page of a server.
+void LabelledFinetuning::write_example(const Predictions& predictions,
+                                       const fs::path& folder) const {
+  if (options_.is_regression) return;
+  for (size_t i = 0; i < dev_->rows.size(); ++i) {
+    if (predictions.values[i] != dev_->labels[i]) continue;
+    const LabelledText& row = dev_->rows[i];
+    formats::Json input = {{"text", row.text}};
+    if (!row.pair.empty()) input["text_pair"] = row.pair;
+    return write_page_example(folder, input, row.label);
+  }
+}
+
 Scores LabelledFinetuning::finish(inference::InferenceClient& client, const fs::path& folder) {
   if (!dev_) return {};
   const Predictions predictions = predict(client);
@@ -278,14 +283,7 @@ Scores LabelledFinetuning::finish(inference::InferenceClient& client, const fs::
   output_.result(scores_text(named.printed));
   platform::write_file_atomically(folder / "eval_results.json", formats::json_text(named.all));
   write_predictions(predictions, folder);
-  for (size_t i = 0; !options_.is_regression && i < dev_->rows.size(); ++i) {
-    const LabelledText& row = dev_->rows[i];
-    if (predictions.values[i] != dev_->labels[i]) continue;
-    formats::Json input = {{"text", row.text}};
-    if (!row.pair.empty()) input["text_pair"] = row.pair;
-    write_page_example(folder, input, row.label);
-    break;
-  }
+  write_example(predictions, folder);
   Scores scores;
   for (const auto& [name, value] : named.printed) scores[name] = 100.0 * value;
   return scores;

@@ -64,7 +64,7 @@ class LabelledFinetuning : public FinetuningTask {
     std::vector<double> values;         // as Part::labels
     std::vector<double> probabilities;  // of the predicted class; none of a regression
   };
-  // What a set of rows scores, by the names that are printed; the first chooses the weights.
+  // The scores of a set of rows, by the names that are printed; the first chooses the weights.
   struct NamedScores {
     std::vector<std::pair<std::string, double>> printed;
     formats::Json all;
@@ -81,6 +81,7 @@ class LabelledFinetuning : public FinetuningTask {
                std::vector<double> labels) const;
   Predictions predict(inference::InferenceClient& client) const;
   NamedScores score(const Predictions& predictions) const;
+  void write_example(const Predictions& predictions, const std::filesystem::path& folder) const;
   void write_predictions(const Predictions& predictions, const std::filesystem::path& folder) const;
 
   LabelledFinetuningOptions options_;
