@@ -14,10 +14,11 @@ ConfigurationCommands::ConfigurationCommands(Subcommand config)
                                           "cloze config schema pretrain > pretrain.schema.json"})) {
 }
 
-ConfigurationCommands ConfigurationCommands::group(const std::string& name) {
+ConfigurationCommands ConfigurationCommands::group(const std::string& name,
+                                                   const std::string& example) {
   const auto text = [&](const std::string& command) {
     return CommandText{"Those of cloze " + name,
-                       "cloze config " + command + " " + name + " classify"};
+                       "cloze config " + command + " " + name + " " + example};
   };
   return {print_.add_group(name, text("print")), schema_.add_group(name, text("schema")),
           name + " "};

@@ -14,8 +14,8 @@ class ConfigurationCommands {
  public:
   explicit ConfigurationCommands(Subcommand config);
 
-  // Of the commands in a group, such as `finetune`.
-  ConfigurationCommands group(const std::string& name);
+  // Takes the commands of a group, such as `finetune`; `example` is one of them.
+  ConfigurationCommands group(const std::string& name, const std::string& example);
   // With the options that the command itself has. `print` shows those of a run that --restore-dir
   // names, as the command takes them.
   template <typename Options, typename Table>

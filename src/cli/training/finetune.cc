@@ -94,7 +94,7 @@ void add_finetune(Subcommand program) {
 }
 
 void add_finetune_configuration(ConfigurationCommands& commands) {
-  ConfigurationCommands finetune = commands.group("finetune");
+  ConfigurationCommands finetune = commands.group("finetune", "classify");
   finetune.add("classify", add_classify_options);
   finetune.add("regress", add_regress_options);
 }

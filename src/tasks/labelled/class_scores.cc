@@ -79,23 +79,24 @@ ClassScores score_classes(std::span<const ClassPrediction> predictions, int64_t 
   ClassScores scores{.calibration_error = calibration_error(predictions),
                      .confusion = confusion_of(predictions, num_classes)};
   scores.matthews = matthews_of(predictions);
-  const std::ptrdiff_t rows = std::ssize(predictions);
-  int64_t right = 0, present = 0;
+  std::vector<ClassCounts> counts;
   for (size_t number = 0; number < scores.confusion.size(); ++number) {
-    const ClassCounts counts = counts_of(scores.confusion, number);
-    const ClassScore& one = scores.classes.emplace_back(
-        ClassScore{.precision = share(counts.right, counts.predictions),
-                   .recall = share(counts.right, counts.labels),
-                   .f1 = share(2 * counts.right, counts.labels + counts.predictions),
-                   .rows = counts.labels});
-    right += counts.right;
-    present += counts.labels + counts.predictions > 0 ? 1 : 0;
-    add(scores.macro, one, 1.0);
-    add(scores.weighted, one, share(counts.labels, rows));
+    counts.push_back(counts_of(scores.confusion, number));
   }
-  ClassScore sum;
-  std::swap(sum, scores.macro);
-  add(scores.macro, sum, 1.0 / static_cast<double>(present));
+  const auto present = static_cast<double>(std::ranges::count_if(
+      counts, [](const ClassCounts& one) { return one.labels + one.predictions > 0; }));
+  const std::ptrdiff_t rows = std::ssize(predictions);
+  int64_t right = 0;
+  for (const ClassCounts& one : counts) {
+    right += one.right;
+    const ClassScore& score = scores.classes.emplace_back(
+        ClassScore{.precision = share(one.right, one.predictions),
+                   .recall = share(one.right, one.labels),
+                   .f1 = share(2 * one.right, one.labels + one.predictions),
+                   .rows = one.labels});
+    add(scores.macro, score, 1.0 / present);  // an absent class adds zeros
+    add(scores.weighted, score, share(one.labels, rows));
+  }
   scores.macro.rows = scores.weighted.rows = rows;
   scores.accuracy = share(right, rows);
   return scores;
