@@ -27,7 +27,7 @@ class Graph;
 
 namespace cloze::backend {
 
-// What kernels are made for: a device, and how much of it a program may use, such as the threads of
+// A device as kernels are made for it, and how much of it a program may use, such as the threads of
 // a processor, or the architecture of a card and its multiprocessors. Only the backend that made it
 // looks inside.
 class Target {
@@ -36,7 +36,7 @@ class Target {
   virtual std::string description() const = 0;  // "PROCESSOR, 2 threads, avx512": for reports
 };
 
-// What a user asks of a device. Backends leave aside what they have no use for.
+// The options of a device that a user sets. A backend leaves aside those that it has no use for.
 struct TargetOptions {
   int threads = 0;  // of this machine; 0: one for each processor that this process may use
 };
@@ -133,7 +133,7 @@ class Backend {
   virtual std::string_view name() const = 0;
   // That its kernels compute with: results are the same bytes only where this is the same. "avx512"
   virtual std::string instruction_set() const = 0;
-  // Of all addresses that its kernels are given, in bytes.
+  // All addresses that its kernels are given are multiples of it, in bytes.
   virtual int64_t alignment() const { return 64; }  // a cache line, and the widest vector
   // UserError for options that no device of this kind has.
   virtual std::shared_ptr<const Target> target(const TargetOptions& options) const = 0;
@@ -143,7 +143,7 @@ class Backend {
   virtual std::vector<GraphPass> training_passes() const = 0;
   virtual std::vector<GraphPass> evaluation_passes() const = 0;
   virtual std::vector<GraphPass> inference_passes(DType weights) const = 0;
-  // How inference_passes() lay weights out.
+  // Facts on the layout that inference_passes() give weights.
   virtual std::vector<LayoutFact> weight_layout(DType /*weights*/) const { return {}; }
   // Why weights of a file are of no use here, as the end of a sentence about it; empty when they
   // are. `there` has other values for the names of weight_layout().

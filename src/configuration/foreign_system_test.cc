@@ -7,7 +7,7 @@
 namespace cloze::configuration {
 namespace {
 
-// What else could be wrong with a file, read_system() finds.
+// read_system() finds whatever else could be wrong with a file.
 TEST(ForeignSystem, EachHasAFileOfItsName) {
   for (const ForeignSystem* system : foreign_systems()) {
     EXPECT_EQ(&system_named(system->id), system);

@@ -12,16 +12,17 @@ using formats::Json;
 
 // A system without rules of its own that has one statement.
 ForeignSystem system_of(const Json& statement) {
-  return {.id = "mine",
-          .name = "Mine",
-          .meanings = {{"activation", "gelu", "gelu_new"}},
-          .statements = {statement},
-          .computations = {
-              .task_of = [](const Conversion& c) { return c.text("task"); },
-              .by_name = {{"double", [](Conversion& c) { c.set("a", 2 * c.count("a", 1), {"a"}); }}}}};
+  return {
+      .id = "mine",
+      .name = "Mine",
+      .meanings = {{"activation", "gelu", "gelu_new"}},
+      .statements = {statement},
+      .computations = {
+          .task_of = [](const Conversion& c) { return c.text("task"); },
+          .by_name = {{"double", [](Conversion& c) { c.set("a", 2 * c.count("a", 1), {"a"}); }}}}};
 }
 
-// What the statement makes of the keys.
+// The outcome of a statement for some keys.
 struct Followed {
   Followed(const Json& statement, const Json& keys)
       : system(system_of(statement)), file(flat_values(keys)), conversion(system, file) {
@@ -76,8 +77,8 @@ TEST(Statement, SetsAndNegatesAndHasDefaults) {
                      {{"a", 1}});
   EXPECT_EQ(set.option("size"), 8);
   EXPECT_EQ(set.sentence("a"), "size 8, fixed");
-  const Json switches = {{"negate", {{"join", "split"}}}, {"default", {{"join", true}}},
-                         {"because", "it does"}};
+  const Json switches = {
+      {"negate", {{"join", "split"}}}, {"default", {{"join", true}}}, {"because", "it does"}};
   EXPECT_EQ(Followed(switches, {{"split", true}}).option("join"), false);
   EXPECT_EQ(Followed(switches, {{"split", false}}).sentence("split"), "join true");
   const Followed left_out(switches, Json::object());

@@ -19,7 +19,7 @@
 //   refused      an error, because ...
 //   planned      not here yet, because ...
 //
-// What is noted or ignored may have a value, as_here, that asks for what is done anyway.
+// A key that is noted or ignored may have a value, as_here, that asks for what is done anyway.
 #pragma once
 
 #include <string>

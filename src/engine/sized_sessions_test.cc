@@ -138,7 +138,7 @@ TEST_F(SizedSessionsTest, TheFullOneHasTheSpansOfAll) {
   for (const auto& row : full_.executor().profile()) EXPECT_EQ(row.calls, 1);
 }
 
-// As a pipeline has two micro-batches on their way.
+// A pipeline has two micro-batches on their way so.
 TEST_F(SizedSessionsTest, AnotherPlaceSharesMetricsAndNoActivations) {
   SizedSessions sizes = sessions(sums_of);
   const auto other = sizes.another();

@@ -29,7 +29,7 @@ struct WeightLayout {
   int64_t depth = 0;       // D, of inputs, a multiple of E; 0: all of them
   int64_t neighbours = 1;  // E
 
-  // Of a packed weight [N, K].
+  // The shape that a weight [N, K] has when it is packed.
   Shape shape(int64_t N, int64_t K) const;
   // Where element (n, k) of a weight with K inputs is.
   int64_t place(int64_t n, int64_t k, int64_t K) const;

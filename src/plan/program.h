@@ -55,7 +55,7 @@ struct Program {
 
   int64_t alignment = 1;  // of all locations, in bytes
 
-  // What a value or a workspace of so many bytes takes.
+  // The bytes that a value or a workspace of so many takes.
   int64_t aligned(int64_t bytes) const { return round_up(bytes, alignment); }
   int64_t bytes_of(Arena arena) const { return arena_bytes[static_cast<size_t>(arena)]; }
   int64_t total_bytes() const;  // of all arenas and kernels

@@ -1,4 +1,4 @@
-// How well predictions agree with labels; both are numbers, those of classes or values of a
+// Scores of predictions against labels; both are numbers, those of classes or values of a
 // regression. All lists have one length, at least 1.
 //
 //   accuracy   share of equal ones

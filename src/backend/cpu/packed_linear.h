@@ -1,5 +1,5 @@
-// What the kernels of pack_weight and packed_linear (ops/packed_linear.h) agree on: the layouts of
-// packed weights, and how packed_linear is cut.
+// The layouts of packed weights, and how packed_linear is cut, on which its kernels and those of
+// pack_weight (ops/packed_linear.h) agree.
 #pragma once
 
 #include <cstdint>

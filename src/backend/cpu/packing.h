@@ -1,4 +1,4 @@
-// How the CPU lays out weights that never change, and the passes of a graph that infers.
+// The CPU's layouts of weights that never change, and its passes over a graph that infers.
 #pragma once
 
 #include "backend/kernel.h"

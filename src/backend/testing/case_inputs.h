@@ -1,4 +1,4 @@
-// What the cases of several operators share.
+// Inputs that the cases of several operators share.
 #pragma once
 
 #include <functional>

@@ -39,7 +39,8 @@ int64_t sequences_of_launched_step(const std::vector<std::string>& command, int 
   resolve(command, launched);
   PretrainOptions& options = launched.options;
   settle_rivals(options, launched.table);
-  // As take_rank() (cli/run/pretrain_run.h): a run that goes on has as many sequences as it had.
+  // A run that goes on has as many sequences as it had, by the rule of take_rank()
+  // (cli/run/pretrain_run.h).
   if (!options.training.restore_from || launched.table.origin("replicas") == kCommandLineOrigin) {
     options.replicas = processes / processes_of_replica(options);
   }

@@ -1,4 +1,4 @@
-// The options that `cloze squad` and `cloze glue` share: those of a run, with other defaults.
+// The options that `cloze squad`, `glue` and `finetune` share: those of a run, with other defaults.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The resolved options of `cloze squad` and `cloze glue`.
+// The resolved options of a command that fine-tunes.
 #pragma once
 
 #include <cstdint>

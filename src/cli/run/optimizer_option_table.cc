@@ -16,8 +16,7 @@ namespace {
 
 using Idle = std::function<std::string()>;  // OptionRules::idle
 
-// Of a choice among rows of a table (optimizer, lr_schedule), each of which reads some options:
-// those that the chosen one does not read are idle.
+// Makes options idle that the chosen row of a table (optimizer, lr_schedule) does not read.
 template <typename OptionsOf>
 void set_idle_by_choice(OptionTable& table, const char* kind, const std::string& chosen,
                         const std::vector<std::string>& names, OptionsOf options_of) {

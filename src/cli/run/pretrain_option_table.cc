@@ -153,7 +153,7 @@ std::string without_records(const PretrainOptions& o, bool is_of_copies) {
                      o.made_data().empty() ? "samples that are drawn from text" : o.made_data());
 }
 
-// Which options the data have no use for.
+// Makes options idle that the data have no use for.
 void set_uses(OptionTable& table, const PretrainOptions& o) {
   const auto rules = [&](const char* name) -> OptionRules& {
     return table.find(name)->option.rules;

@@ -1,4 +1,4 @@
-// What tests of `cloze glue` and `squad` train in milliseconds, on data and models made on the spot.
+// Data and models, made on the spot, that tests of `cloze glue` and `squad` train in milliseconds.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@
 
 namespace cloze::tasks {
 
-// Of one row: classes by number.
+// The classes of one row, by number.
 struct ClassPrediction {
   int64_t label = 0;
   int64_t predicted = 0;

@@ -92,7 +92,7 @@ class ColumnChoice {
     if (column.empty()) column = find_name(header_, names).value_or("");
   }
 
-  // Of two columns, the one that is not the other.
+  // Takes, of two columns, the one that is not the other.
   void take_other(std::string& column, const std::string& other, std::string_view what) const {
     if (!column.empty()) return;
     if (header_.size() != 2 || other.empty()) {
