@@ -36,6 +36,18 @@ double deviation_of(const std::vector<double>& values) {
 
 }  // namespace
 
+std::string NamedScores::text() const {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : printed) words.push_back(fmt::format("{} {:.4f}", name, value));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+Scores NamedScores::percentages() const {
+  Scores scores;
+  for (const auto& [name, value] : printed) scores[name] = 100.0 * value;
+  return scores;
+}
+
 std::vector<std::string> describe_runs(const std::vector<SeedScores>& runs) {
   std::vector<std::string> lines;
   for (const auto& [name, values] : by_name(runs)) {

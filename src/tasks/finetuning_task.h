@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "data/dataset.h"
@@ -22,6 +23,16 @@ namespace cloze::tasks {
 // The scores of the runs of several seeds: each, their mean, their standard deviation (n - 1), and
 // the best.
 using Scores = std::map<std::string, double>;  // "MRPC accuracy" → percent
+
+// What a model scores on some examples, by the names that are printed, as shares of 1: the first chooses
+// the weights to keep. And all that eval_results.json has of it.
+struct NamedScores {
+  std::vector<std::pair<std::string, double>> printed;
+  formats::Json all;
+
+  std::string text() const;  // "accuracy 0.9123, macro F1 0.8917"
+  Scores percentages() const;
+};
 
 struct SeedScores {
   int64_t seed = 0;

@@ -15,6 +15,7 @@
 #include "platform/files/atomic_file.h"
 #include "tasks/label_scores.h"
 #include "tasks/labelled/held_out.h"
+#include "tasks/labelled/label_file.h"
 #include "tasks/logits.h"
 #include "tasks/sample_dataset.h"
 #include "tasks/sequence_sample.h"
@@ -35,23 +36,10 @@ std::vector<std::string_view> texts_of(const std::vector<LabelledText>& rows) {
   return texts;
 }
 
-// Whole numbers by value, other names by their bytes.
 std::vector<std::string> sorted_classes(const LabelledTable& table) {
   std::set<std::string> names;
   for (const LabelledText& row : table.rows) names.insert(row.label);
-  std::vector<std::string> classes(names.begin(), names.end());
-  const auto value = [](const std::string& name) { return number_in<int64_t>(name); };
-  if (std::ranges::all_of(classes,
-                          [&](const std::string& name) { return value(name).has_value(); })) {
-    std::ranges::sort(classes, {}, [&](const std::string& name) { return *value(name); });
-  }
-  return classes;
-}
-
-std::string scores_text(const std::vector<std::pair<std::string, double>>& scores) {
-  std::vector<std::string> words;
-  for (const auto& [name, value] : scores) words.push_back(fmt::format("{} {:.4f}", name, value));
-  return fmt::format("{}", fmt::join(words, ", "));
+  return ordered_labels(names);
 }
 
 }  // namespace
@@ -213,7 +201,7 @@ LabelledFinetuning::Predictions LabelledFinetuning::predict(
   return predictions;
 }
 
-LabelledFinetuning::NamedScores LabelledFinetuning::score(const Predictions& predictions) const {
+NamedScores LabelledFinetuning::score(const Predictions& predictions) const {
   NamedScores scores;
   if (options_.is_regression) {
     scores.printed = {{"pearson", pearson(predictions.values, dev_->labels)},
@@ -236,7 +224,7 @@ LabelledFinetuning::NamedScores LabelledFinetuning::score(const Predictions& pre
 
 double LabelledFinetuning::evaluate(inference::InferenceClient& client, int64_t step) {
   const NamedScores scores = score(predict(client));
-  output_.notice(fmt::format("step {}: {}", step, scores_text(scores.printed)));
+  output_.notice(fmt::format("step {}: {}", step, scores.text()));
   return scores.printed.front().second;
 }
 
@@ -280,13 +268,11 @@ Scores LabelledFinetuning::finish(inference::InferenceClient& client, const fs::
   if (!dev_) return {};
   const Predictions predictions = predict(client);
   const NamedScores named = score(predictions);
-  output_.result(scores_text(named.printed));
+  output_.result(named.text());
   platform::write_file_atomically(folder / "eval_results.json", formats::json_text(named.all));
   write_predictions(predictions, folder);
   write_example(predictions, folder);
-  Scores scores;
-  for (const auto& [name, value] : named.printed) scores[name] = 100.0 * value;
-  return scores;
+  return named.percentages();
 }
 
 }  // namespace cloze::tasks

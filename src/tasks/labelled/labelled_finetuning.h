@@ -64,11 +64,6 @@ class LabelledFinetuning : public FinetuningTask {
     std::vector<double> values;         // as Part::labels
     std::vector<double> probabilities;  // of the predicted class; none of a regression
   };
-  // The scores of a set of rows, by the names that are printed; the first chooses the weights.
-  struct NamedScores {
-    std::vector<std::pair<std::string, double>> printed;
-    formats::Json all;
-  };
 
   LabelledTable read(const std::string& file) const;
   bool is_of_this_kind(const models::BertHead& start) const;

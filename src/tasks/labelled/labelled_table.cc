@@ -7,12 +7,12 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "base/error.h"
-#include "formats/decompression.h"
 #include "formats/delimited_text.h"
 #include "formats/json.h"
-#include "platform/files/file.h"
+#include "tasks/labelled/label_file.h"
 #include "text/ascii.h"
 #include "text/utf8.h"
 
@@ -30,21 +30,6 @@ constexpr std::string_view kPairNames[] = {"text_pair", "sentence2", "hypothesis
                                            "text2"};
 constexpr std::string_view kLabelNames[] = {"label",     "labels", "class",  "category", "intent",
                                             "sentiment", "score",  "target", "rating"};
-
-std::string bytes_of(const fs::path& file) {
-  std::string bytes;
-  platform::read_stream(file, [&](std::string_view piece) { bytes += piece; });
-  const auto compression = formats::compression_of(std::as_bytes(std::span(bytes)));
-  if (compression == formats::Compression::kNone) return bytes;
-  std::string text;
-  formats::decompress(compression, std::as_bytes(std::span(bytes)), file,
-                      [&](std::string_view piece) { text += piece; });
-  return text;
-}
-
-[[noreturn]] void refuse(const fs::path& file, int64_t line, const std::string& what) {
-  throw_data_error("{}:{}: {}", file.string(), line, what);
-}
 
 std::optional<std::string> find_name(std::span<const std::string> header,
                                      std::span<const std::string_view> names) {
@@ -117,7 +102,7 @@ class TableBuilder {
   void set_header(std::span<const std::string> header) {
     for (size_t i = 0; i < header.size(); ++i) {
       if (std::ranges::count(header, header[i]) == 1) continue;
-      refuse(table_.file, 1, fmt::format("two columns are called {}; rename one", header[i]));
+      refuse_line(table_.file, 1, fmt::format("two columns are called {}; rename one", header[i]));
     }
     table_.columns = ColumnChoice(table_.file, header).choose(table_.columns);
   }
@@ -132,7 +117,8 @@ class TableBuilder {
                      .label = field(table_.columns.label_column),
                      .line = line};
     for (const std::string* each : {&row.text, &row.pair, &row.label}) {
-      if (!text::is_valid_utf8(*each)) refuse(table_.file, line, "is not UTF-8; convert the file");
+      if (!text::is_valid_utf8(*each))
+        refuse_line(table_.file, line, "is not UTF-8; convert the file");
     }
     if (row.text.empty() || (table_.is_pair() && row.pair.empty())) {
       ++table_.without_text;
@@ -170,7 +156,7 @@ void read_delimited(std::string_view text, const fs::path& file, bool quotes, Ta
   while (rows.next()) {
     const std::vector<std::string>& fields = rows.fields();
     if (fields.size() != header.size()) {
-      refuse(
+      refuse_line(
           file, rows.line(),
           fmt::format("{} fields instead of the header's {}; enclose a text that holds '{}' or a "
                       "line break in double quotes",
@@ -188,61 +174,36 @@ std::string json_value_text(const formats::Json& value, const fs::path& file, in
   if (value.is_null()) return "";
   if (value.is_string()) return value.get<std::string>();
   if (value.is_array() || value.is_object()) {
-    refuse(file, line,
-           fmt::format("{} is an {}; it must be a text, a number, true or false", column,
-                       value.type_name()));
+    refuse_line(file, line,
+                fmt::format("{} is an {}; it must be a text, a number, true or false", column,
+                            value.type_name()));
   }
   return value.dump();
 }
 
-void add_object(const formats::Json& object, const fs::path& file, int64_t line, bool is_first,
-                TableBuilder& table) {
-  if (!object.is_object()) refuse(file, line, "is no JSON object");
-  if (is_first) {
-    std::vector<std::string> header;
-    for (const formats::JsonMember& member : object.items()) header.push_back(member.name);
-    table.set_header(header);
-  }
-  table.add(line, [&](const std::string& column) {
-    const formats::Json* found = object.find(column);
-    return found == nullptr ? "" : json_value_text(*found, file, line, column);
-  });
-}
-
-void read_json_array(std::string_view text, const fs::path& file, TableBuilder& table) {
-  const Result<formats::Json> parsed = formats::parse_json(text);
-  if (!parsed) throw_data_error("{}", formats::message_at(file, text, parsed.error()));
-  int64_t number = 0;
-  for (const formats::Json& object : *parsed) {
-    ++number;
-    add_object(object, file, number, number == 1, table);
-  }
-}
-
-void read_json_lines(std::string_view text, const fs::path& file, TableBuilder& table) {
+void read_json(std::string_view text, const fs::path& file, TableBuilder& table) {
   bool is_first = true;
-  for (int64_t line = 1; !text.empty(); ++line) {
-    const std::string_view one = text::take_line(text);
-    if (text::trim_ascii(one).empty()) continue;
-    const Result<formats::Json> parsed = formats::parse_json(one);
-    if (!parsed) refuse(file, line, parsed.error().message);
-    add_object(*parsed, file, line, is_first, table);
-    is_first = false;
-  }
+  for_each_json_object(text, file, [&](const formats::Json& object, int64_t line) {
+    if (std::exchange(is_first, false)) {
+      std::vector<std::string> header;
+      for (const formats::JsonMember& member : object.items()) header.push_back(member.name);
+      table.set_header(header);
+    }
+    table.add(line, [&](const std::string& column) {
+      const formats::Json* found = object.find(column);
+      return found == nullptr ? "" : json_value_text(*found, file, line, column);
+    });
+  });
 }
 
 }  // namespace
 
 LabelledTable read_labelled_table(const fs::path& file, const TableOptions& options) {
-  const std::string bytes = bytes_of(file);
-  const std::string_view text = text::without_byte_order_mark(bytes);
-  const std::string_view begin =
-      text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  const std::string text = read_label_file(file);
+  const std::string_view begin = text::trim_ascii(text);
   TableBuilder table(file, options);
-  if (begin.starts_with('[')) {
-    read_json_array(text, file, table);
-  } else if (begin.starts_with('{')) {
-    read_json_lines(text, file, table);
+  if (begin.starts_with('[') || begin.starts_with('{')) {
+    read_json(text, file, table);
   } else {
     read_delimited(text, file, options.quotes, table);
   }

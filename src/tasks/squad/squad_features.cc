@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "platform/parallel_for.h"
-#include "tasks/squad/token_windows.h"
+#include "tasks/token_windows.h"
 
 namespace cloze::tasks {
 namespace {

@@ -1,4 +1,4 @@
-#include "tasks/squad/token_windows.h"
+#include "tasks/token_windows.h"
 
 #include <algorithm>
 
