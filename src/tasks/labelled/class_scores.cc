@@ -11,10 +11,6 @@ namespace {
 
 using Confusion = std::vector<std::vector<int64_t>>;
 
-double share(int64_t part, int64_t all) {
-  return all == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(all);
-}
-
 Confusion confusion_of(std::span<const ClassPrediction> predictions, int64_t num_classes) {
   const auto size = static_cast<size_t>(num_classes);
   Confusion rows(size, std::vector<int64_t>(size));
@@ -24,23 +20,13 @@ Confusion confusion_of(std::span<const ClassPrediction> predictions, int64_t num
   return rows;
 }
 
-struct ClassCounts {
-  int64_t right = 0, labels = 0, predictions = 0;
-};
-
 ClassCounts counts_of(const Confusion& confusion, size_t number) {
-  ClassCounts counts{.right = confusion[number][number]};
+  ClassCounts counts{.both = confusion[number][number]};
   for (size_t other = 0; other < confusion.size(); ++other) {
-    counts.labels += confusion[number][other];
-    counts.predictions += confusion[other][number];
+    counts.gold += confusion[number][other];
+    counts.predicted += confusion[other][number];
   }
   return counts;
-}
-
-void add(ClassScore& sum, const ClassScore& one, double weight) {
-  sum.precision += weight * one.precision;
-  sum.recall += weight * one.recall;
-  sum.f1 += weight * one.f1;
 }
 
 double matthews_of(std::span<const ClassPrediction> predictions) {
@@ -66,50 +52,33 @@ double calibration_error(std::span<const ClassPrediction> predictions) {
   return sum / static_cast<double>(predictions.size());
 }
 
-formats::Json json_of(const ClassScore& score) {
-  return {{"precision", score.precision},
-          {"recall", score.recall},
-          {"f1", score.f1},
-          {"rows", score.rows}};
-}
-
 }  // namespace
 
 ClassScores score_classes(std::span<const ClassPrediction> predictions, int64_t num_classes) {
   ClassScores scores{.calibration_error = calibration_error(predictions),
                      .confusion = confusion_of(predictions, num_classes)};
   scores.matthews = matthews_of(predictions);
-  std::vector<ClassCounts> counts;
+  std::vector<ClassCounts> present;
   for (size_t number = 0; number < scores.confusion.size(); ++number) {
-    counts.push_back(counts_of(scores.confusion, number));
+    const ClassCounts counts = counts_of(scores.confusion, number);
+    scores.classes.push_back(precision_recall(counts));
+    if (counts.gold + counts.predicted > 0) present.push_back(counts);
   }
-  const auto present = static_cast<double>(std::ranges::count_if(
-      counts, [](const ClassCounts& one) { return one.labels + one.predictions > 0; }));
-  const std::ptrdiff_t rows = std::ssize(predictions);
-  int64_t right = 0;
-  for (const ClassCounts& one : counts) {
-    right += one.right;
-    const ClassScore& score = scores.classes.emplace_back(
-        ClassScore{.precision = share(one.right, one.predictions),
-                   .recall = share(one.right, one.labels),
-                   .f1 = share(2 * one.right, one.labels + one.predictions),
-                   .rows = one.labels});
-    add(scores.macro, score, 1.0 / present);  // an absent class adds zeros
-    add(scores.weighted, score, share(one.labels, rows));
-  }
-  scores.macro.rows = scores.weighted.rows = rows;
-  scores.accuracy = share(right, rows);
+  const PrecisionRecallMeans means = means_of(present);
+  scores.accuracy = means.micro.f1;
+  scores.macro = means.macro;
+  scores.weighted = means.weighted;
   return scores;
 }
 
 formats::Json class_scores_json(const ClassScores& scores, std::span<const std::string> names) {
   formats::Json classes = formats::Json::object();
   for (size_t number = 0; number < names.size(); ++number) {
-    classes[names[number]] = json_of(scores.classes[number]);
+    classes[names[number]] = scores.classes[number];
   }
   return {{"accuracy", scores.accuracy},
-          {"macro", json_of(scores.macro)},
-          {"weighted", json_of(scores.weighted)},
+          {"macro", scores.macro},
+          {"weighted", scores.weighted},
           {"matthews", scores.matthews},
           {"calibration_error", scores.calibration_error},
           {"classes", classes},

@@ -1,9 +1,7 @@
 // Scores of a classifier whose classes are a user's own.
 //
-//   precision_c = TP_c / (TP_c + FP_c)      recall_c = TP_c / (TP_c + FN_c)
-//   f1_c        = 2 TP_c / (2 TP_c + FP_c + FN_c)                          0 / 0 counts as 0
-//   macro       mean over the classes that are a label or a prediction of some row
-//   weighted    mean over those classes by their number of rows
+//   precision, recall, F1 of each class, and their macro and weighted means over the classes that are
+//               a label or a prediction of some row (tasks/precision_recall.h)
 //   accuracy    share of right rows; it equals micro precision, recall and F1
 //   matthews    R_K (tasks/label_scores.h)
 //   calibration error  sum_b n_b / N |accuracy_b - confidence_b|, over 15 equal bins of the
@@ -18,6 +16,7 @@
 #include <vector>
 
 #include "formats/json.h"
+#include "tasks/precision_recall.h"
 
 namespace cloze::tasks {
 
@@ -28,15 +27,10 @@ struct ClassPrediction {
   double probability = 0.0;  // of the predicted class
 };
 
-struct ClassScore {
-  double precision = 0.0, recall = 0.0, f1 = 0.0;
-  int64_t rows = 0;  // that have this label
-};
-
 struct ClassScores {
   double accuracy = 0.0, matthews = 0.0, calibration_error = 0.0;
-  ClassScore macro, weighted;  // their rows: all
-  std::vector<ClassScore> classes;
+  PrecisionRecall macro, weighted;
+  std::vector<PrecisionRecall> classes;
   std::vector<std::vector<int64_t>> confusion;  // [label][predicted] rows
 };
 

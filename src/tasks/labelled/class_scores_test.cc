@@ -52,7 +52,7 @@ TEST(ClassScoresTest, AreTheDefinitions) {
       const double precision = predicted == 0 ? 0 : both / predicted;
       const double recall = labels == 0 ? 0 : both / labels;
       const double f1 = precision + recall == 0 ? 0 : 2 * precision * recall / (precision + recall);
-      const ClassScore& one = scores.classes[static_cast<size_t>(c)];
+      const PrecisionRecall& one = scores.classes[static_cast<size_t>(c)];
       ASSERT_NEAR(one.precision, precision, 1e-12);
       ASSERT_NEAR(one.recall, recall, 1e-12);
       ASSERT_NEAR(one.f1, f1, 1e-12);
