@@ -88,6 +88,10 @@ const std::map<std::string_view, Kernels> kExpected = {
     {"scatter_rows", both("cpu/scatter_rows/vector")},
     {"sgd", {"cpu/sgd/vector", ""}},
     // The heads of fine-tuning: they run once per step on a few numbers.
+    {"binary_cross_entropy", both("reference/binary_cross_entropy")},
+    {"binary_cross_entropy_gradient", both("reference/binary_cross_entropy_gradient")},
+    {"choice_loss", both("reference/choice_loss")},
+    {"choice_loss_gradient", both("reference/choice_loss_gradient")},
     {"span_loss", both("reference/span_loss")},
     {"span_loss_gradient", both("reference/span_loss_gradient")},
     {"squared_error", both("reference/squared_error")},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "checkpoints/hugging_face_config.h"
 
@@ -21,8 +22,10 @@ std::vector<T> values_of(const formats::TensorView& tensor) {
 
 // The labels of a padded batch [B, S]; those of other heads are empty.
 struct Labels {
-  std::vector<int64_t> masked;  // [B, S], -100: none
+  std::vector<int64_t> masked;  // [B, S]: words or tags, -100: none
+  std::vector<int64_t> sets;    // [B, C], 1: the label holds
   std::vector<int64_t> next_sentence, classes, starts, ends;
+  std::vector<int64_t> choices;  // [Q], each of B / Q rows
   std::vector<float> scores;
 };
 
@@ -33,11 +36,13 @@ std::vector<T> values_if_any(const formats::SafetensorsFile& file, const char* n
 }
 
 Labels read_labels(const formats::SafetensorsFile& batch) {
-  return {.masked = values_if_any<int64_t>(batch, "labels"),
+  return {.masked = values_if_any<int64_t>(batch, batch.find("tags") ? "tags" : "labels"),
+          .sets = values_if_any<int64_t>(batch, "label_sets"),
           .next_sentence = values_if_any<int64_t>(batch, "next_sentence_label"),
           .classes = values_if_any<int64_t>(batch, "class_labels"),
           .starts = values_if_any<int64_t>(batch, "start_positions"),
           .ends = values_if_any<int64_t>(batch, "end_positions"),
+          .choices = values_if_any<int64_t>(batch, "choices"),
           .scores = values_if_any<float>(batch, "scores")};
 }
 
@@ -54,6 +59,24 @@ data::Sample labelled_sample(const Labels& labels, size_t row) {
   return sample;
 }
 
+// The rows of questions with so many choices as a sample for each.
+std::vector<data::Sample> as_choices(const std::vector<data::Sample>& rows,
+                                     const std::vector<int64_t>& choices) {
+  std::vector<data::Sample> samples;
+  const size_t count = rows.size() / choices.size();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i % count == 0) {
+      const auto choice = static_cast<int32_t>(choices[i / count]);
+      samples.push_back({.masked_positions = {0}, .masked_labels = {choice}});
+    }
+    data::Sample& sample = samples.back();
+    sample.choice_lengths.push_back(static_cast<int32_t>(rows[i].input_ids.size()));
+    std::ranges::copy(rows[i].input_ids, std::back_inserter(sample.input_ids));
+    std::ranges::copy(rows[i].token_type_ids, std::back_inserter(sample.token_type_ids));
+  }
+  return samples;
+}
+
 // The padded batch as samples without padding.
 std::vector<data::Sample> read_samples(const std::string& path) {
   const formats::SafetensorsFile batch(path);
@@ -66,6 +89,11 @@ std::vector<data::Sample> read_samples(const std::string& path) {
   std::vector<data::Sample> samples;
   for (size_t row = 0; row < rows; ++row) {
     data::Sample sample = labelled_sample(labels, row);
+    const size_t set = labels.sets.size() / rows;
+    sample.masked_positions.assign(set, 0);
+    for (size_t c = 0; c < set; ++c) {
+      sample.masked_labels.push_back(static_cast<int32_t>(labels.sets[row * set + c]));
+    }
     for (size_t i = row * width; i < (row + 1) * width && mask[i] == 1; ++i) {
       if (!labels.masked.empty() && labels.masked[i] >= 0) {
         sample.masked_positions.push_back(static_cast<int32_t>(i - row * width));
@@ -76,7 +104,7 @@ std::vector<data::Sample> read_samples(const std::string& path) {
     }
     samples.push_back(std::move(sample));
   }
-  return samples;
+  return labels.choices.empty() ? samples : as_choices(samples, labels.choices);
 }
 
 // Without dropout, as the fixtures are made.
@@ -100,7 +128,7 @@ data::MicroBatchCapacity ModelFixture::capacity() const {
   data::MicroBatchCapacity capacity{.tokens = 5, .sequences = 2, .predictions = 3};  // left over
   for (const data::Sample& sample : samples_) {
     capacity.tokens += static_cast<int64_t>(sample.input_ids.size());
-    capacity.sequences += 1;
+    capacity.sequences += std::max<int64_t>(1, std::ssize(sample.choice_lengths));
     capacity.predictions += static_cast<int64_t>(sample.masked_positions.size());
   }
   return capacity;

@@ -85,10 +85,10 @@ TEST_P(ModelFixtureTest, LogitsOfEveryPosition) {
   // Every real position is predicted, in order.
   std::vector<data::Sample> samples = fixture_.samples();
   for (data::Sample& sample : samples) {
-    if (!predicts_words) break;
-    sample.masked_positions.resize(sample.input_ids.size());
+    const size_t predictions = predicts_words ? sample.input_ids.size() : 0;
+    sample.masked_positions.resize(predictions);
     std::iota(sample.masked_positions.begin(), sample.masked_positions.end(), 0);
-    sample.masked_labels.assign(sample.input_ids.size(), 0);
+    sample.masked_labels.assign(predictions, 0);
   }
   data::MicroBatchCapacity capacity = fixture_.capacity();
   capacity.predictions = predicts_words ? capacity.tokens : 0;
@@ -147,6 +147,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"bert_question_answering", "reference"}, Case{"bert_question_answering", "cpu"},
         Case{"bert_classification", "reference"}, Case{"bert_classification", "cpu"},
         Case{"bert_regression", "reference"}, Case{"bert_regression", "cpu"},
+        Case{"bert_multi_label", "reference"}, Case{"bert_multi_label", "cpu"},
+        Case{"bert_multiple_choice", "reference"}, Case{"bert_multiple_choice", "cpu"},
+        Case{"bert_token_classification", "reference"}, Case{"bert_token_classification", "cpu"},
         Case{"groupbert_pretraining", "reference"}, Case{"groupbert_pretraining", "cpu"},
         Case{"groupbert_pretraining_tf1", "reference"}, Case{"groupbert_pretraining_tf1", "cpu"},
         Case{"groupbert_question_answering", "reference"},

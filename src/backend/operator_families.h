@@ -9,6 +9,8 @@
 // DO(family) for each.
 #define CLOZE_OPERATOR_FAMILIES(DO) \
   DO(attention)                     \
+  DO(binary_cross_entropy)          \
+  DO(choice_loss)                   \
   DO(cross_entropy)                 \
   DO(elementwise)                   \
   DO(embedding)                     \

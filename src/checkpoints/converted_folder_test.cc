@@ -56,7 +56,9 @@ TEST(ConvertedFolder, HeadsTellTheArchitecture) {
   EXPECT_EQ(described({"cls.predictions.bias"}).architecture, "BertForMaskedLM");
   EXPECT_EQ(described({"cls.predictions.bias", "cls.seq_relationship.bias"}).architecture,
             "BertForPreTraining");
-  EXPECT_EQ(described({"classifier.weight"}).architecture, "BertForSequenceClassification");
+  EXPECT_EQ(described({"classifier.weight"}).architecture, "BertForTokenClassification");
+  EXPECT_EQ(described({"bert.pooler.dense.weight", "classifier.weight"}).architecture,
+            "BertForSequenceClassification");
   EXPECT_EQ(described({"classifier.weight"}).num_labels, 3);
   EXPECT_EQ(described({"classifier.weight", "qa_outputs.bias"}).num_labels, 0);
 }

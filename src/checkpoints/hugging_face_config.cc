@@ -20,6 +20,7 @@ using models::FieldKind, models::HeadKind;
 constexpr int64_t kMostLabels = 1'000'000;
 constexpr std::string_view kRegression = "regression";
 constexpr std::string_view kSingleLabel = "single_label_classification";
+constexpr std::string_view kMultiLabel = "multi_label_classification";
 
 // Reads keys of one object into fields that keep their value when the key is absent.
 class KeyReader {
@@ -79,10 +80,18 @@ class KeyReader {
   const std::string& source_;
 };
 
-void add_labels(const BertHead& head, formats::Json& text) {
+// What the logits of sequences mean; those of tokens are of one label out of several.
+std::string_view problem_type_of(const BertHead& head) {
+  if (head.is_multi_label) return kMultiLabel;
+  return head.is_regression() ? kRegression : kSingleLabel;
+}
+
+void add_classifier(const BertHead& head, formats::Json& text) {
+  if (!head.traits().has_dropout) return;
   text["classifier_dropout"] = head.classifier_dropout;
-  text["problem_type"] = head.is_regression() ? kRegression : kSingleLabel;
   if (!head.task.empty()) text["finetuning_task"] = head.task;
+  if (!head.traits().has_labels) return;
+  if (head.kind == HeadKind::kSequenceClassification) text["problem_type"] = problem_type_of(head);
   add_label_names(head.labels, text);
 }
 
@@ -133,15 +142,18 @@ std::vector<std::string> labels_of(const Json& object, const std::string& source
   return labels;
 }
 
-// The meaning of a classifier's logits is known only for one class out of several and for one
-// number.
-void check_problem_type(const KeyReader& reader, const BertHead& head, const std::string& source) {
-  const std::string_view known = head.is_regression() ? kRegression : kSingleLabel;
-  std::string said(known);
+// What the logits of sequences mean, where the configuration says it; several labels may also be one
+// out of several, and one label is a number.
+void read_problem_type(const KeyReader& reader, const std::string& source, BertHead& head) {
+  if (head.kind != HeadKind::kSequenceClassification) return;
+  const std::string_view other = problem_type_of(head);
+  std::string said(other);
   reader.read("problem_type", said);
-  if (said == known) return;
-  throw_user_error("{}: problem_type is {} with {} labels; only {} is supported for that many",
-                   source, said, head.labels.size(), known);
+  head.is_multi_label = said == kMultiLabel;
+  if (head.is_multi_label || said == other) return;
+  throw_user_error(
+      "{}: problem_type is {} with {} labels; only {} and {} are supported for that many", source,
+      said, head.labels.size(), other, kMultiLabel);
 }
 
 }  // namespace
@@ -199,7 +211,7 @@ std::string hugging_face_config_text(const BertConfig& config, const BertHead& h
       text[field.name] = false;
     }
   }
-  if (head.traits().has_labels) add_labels(head, text);
+  add_classifier(head, text);
   return formats::json_text(text);
 }
 
@@ -248,10 +260,10 @@ BertConfig read_hugging_face_config(const std::filesystem::path& path) {
 
 BertHead bert_head_from_json(const Json& object, const std::string& source) {
   BertHead head{.kind = head_kind_of(object, source)};
-  if (!head.traits().has_labels) return head;
+  if (!head.traits().has_dropout) return head;
   const KeyReader reader(object, source);
-  head.labels = labels_of(object, source);
-  check_problem_type(reader, head, source);
+  if (head.traits().has_labels) head.labels = labels_of(object, source);
+  read_problem_type(reader, source, head);
   reader.read("hidden_dropout_prob", head.classifier_dropout);
   reader.read("classifier_dropout", head.classifier_dropout);
   reader.read("finetuning_task", head.task);

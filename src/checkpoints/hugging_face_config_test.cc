@@ -1,5 +1,6 @@
 #include "checkpoints/hugging_face_config.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -47,6 +48,23 @@ TEST(HuggingFaceConfig, ReadsWhatItWrites) {
   EXPECT_EQ(config_of(hugging_face_config_text(BertConfig{})), BertConfig{});
 }
 
+TEST(HuggingFaceConfig, ReadsTheHeadsThatItWrites) {
+  for (const models::HeadTraits& row : models::all_heads()) {
+    for (const bool is_multi_label : {false, true}) {
+      BertHead head{.kind = row.kind};
+      if (row.has_labels) head.labels = {"no", "yes"};
+      if (row.has_dropout) head.classifier_dropout = 0.25;
+      head.is_multi_label = is_multi_label && row.kind == models::HeadKind::kSequenceClassification;
+      const auto text = formats::parse_json(hugging_face_config_text(BertConfig{}, head));
+      const BertHead read = bert_head_from_json(*text, "config.json");
+      EXPECT_EQ(read.kind, head.kind) << row.name;
+      EXPECT_EQ(read.labels, head.labels) << row.name;
+      EXPECT_EQ(read.is_multi_label, head.is_multi_label) << row.name;
+      EXPECT_EQ(read.classifier_dropout, head.classifier_dropout) << row.name;
+    }
+  }
+}
+
 TEST(HuggingFaceConfig, APlainBertHasNoKeysOfOurs) {
   const std::string text = hugging_face_config_text(BertConfig{});
   EXPECT_EQ(text.find("use_qkv_bias"), std::string::npos);
@@ -86,9 +104,10 @@ TEST(HuggingFaceConfig, AHeadThatIsNotOursIsRefusedByName) {
   const auto read = [](const std::string& text) {
     return bert_head_from_json(*formats::parse_json(text), "config.json");
   };
-  EXPECT_EQ(refusal(read, R"({"architectures": ["BertForMultipleChoice"]})"),
-            "config.json: architectures names \"BertForMultipleChoice\"; known are "
-            "BertForPreTraining, BertForQuestionAnswering, BertForSequenceClassification");
+  EXPECT_EQ(refusal(read, R"({"architectures": ["BertForNextSentencePrediction"]})"),
+            "config.json: architectures names \"BertForNextSentencePrediction\"; known are "
+            "BertForPreTraining, BertForQuestionAnswering, BertForSequenceClassification, "
+            "BertForTokenClassification, BertForMultipleChoice");
 }
 
 TEST(HuggingFaceConfig, WordsAreTiedWhereTheyArePredicted) {
@@ -126,9 +145,17 @@ TEST(HuggingFaceConfig, ClassesByNameOrByNumber) {
   EXPECT_TRUE(head_of(R"("num_labels": 1, "problem_type": "regression")").is_regression());
   EXPECT_EQ(head_refusal_of(R"("id2label": {"0": "same", "1": "same"})"),
             "config.json: id2label has \"same\" twice; give each class a name of its own");
-  EXPECT_EQ(head_refusal_of(R"("num_labels": 3, "problem_type": "multi_label_classification")"),
-            "config.json: problem_type is multi_label_classification with 3 labels; only "
-            "single_label_classification is supported for that many");
+  EXPECT_EQ(
+      head_refusal_of(R"("num_labels": 3, "problem_type": "regression")"),
+      "config.json: problem_type is regression with 3 labels; only single_label_classification "
+      "and multi_label_classification are supported for that many");
+  for (const int count : {1, 3}) {
+    EXPECT_TRUE(
+        head_of(
+            fmt::format(R"("num_labels": {}, "problem_type": "multi_label_classification")", count))
+            .is_multi_label);
+  }
+  EXPECT_FALSE(head_of(R"("num_labels": 3)").is_multi_label);
   EXPECT_NE(head_refusal_of(R"("num_labels": 0)"), "accepted");
 }
 

@@ -18,10 +18,11 @@ bool has(std::span<const TensorView> tensors, std::string_view start) {
       tensors, [&](const TensorView& tensor) { return tensor.name.starts_with(start); });
 }
 
-// The first row whose head has parameters among the tensors; null: none.
+// The first row whose head has its parameters among the tensors; null: none.
 const models::HeadTraits* head_of_tensors(std::span<const TensorView> tensors) {
+  const bool has_pooler = has(tensors, "bert.pooler.");
   const auto found = std::ranges::find_if(models::all_heads(), [&](const models::HeadTraits& head) {
-    return has(tensors, head.parameters);
+    return has(tensors, head.parameters) && (has_pooler || !head.needs_pooler);
   });
   return found == models::all_heads().end() ? nullptr : &*found;
 }

@@ -32,13 +32,15 @@ class StoredHeadTest : public platform::OwnFolderTest {
 // As Google's run_classifier.py and run_squad.py call them, with a bert_config.json that names no
 // head.
 TEST_F(StoredHeadTest, TensorsTellWhereTheConfigurationDoesNot) {
-  const BertHead classifier = head_of("{}", {tensor("output_weights", {3, 2})});
+  const formats::TensorView pooler = tensor("bert/pooler/dense/kernel", {2, 3});
+  const BertHead classifier = head_of("{}", {tensor("output_weights", {3, 2}), pooler});
   EXPECT_EQ(classifier.kind, HeadKind::kSequenceClassification);
   EXPECT_EQ(classifier.labels, (std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2"}));
   EXPECT_EQ(head_of("{}", {tensor("cls/squad/output_weights", {2, 3})}).kind,
             HeadKind::kQuestionAnswering);
-  EXPECT_EQ(head_of("{}", {tensor("bert/pooler/dense/kernel", {2, 3})}).kind,
-            HeadKind::kPretraining);
+  EXPECT_EQ(head_of("{}", {pooler}).kind, HeadKind::kPretraining);
+  EXPECT_EQ(head_of("{}", {tensor("classifier.weight", {2, 3})}).kind,
+            HeadKind::kTokenClassification);
   const BertHead named =
       head_of(R"({"id2label": {"0": "no", "1": "yes"}})", {tensor("classifier.weight", {2, 3})});
   EXPECT_EQ(named.labels, (std::vector<std::string>{"no", "yes"}));
@@ -49,7 +51,12 @@ TEST_F(StoredHeadTest, TheConfigurationGoesFirst) {
       head_of(R"({"architectures": ["BertForPreTraining"]})", {tensor("classifier.weight", {2, 3})})
           .kind,
       HeadKind::kPretraining);
-  EXPECT_THROW(head_of(R"({"architectures": ["BertForTokenClassification"]})",
+  EXPECT_EQ(
+      head_of(R"({"architectures": ["BertForMultipleChoice"]})",
+              {tensor("classifier.weight", {1, 6}), tensor("bert.pooler.dense.weight", {3, 2})})
+          .kind,
+      HeadKind::kMultipleChoice);
+  EXPECT_THROW(head_of(R"({"architectures": ["BertForNextSentencePrediction"]})",
                        {tensor("classifier.weight", {2, 3})}),
                UserError);
 }

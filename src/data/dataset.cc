@@ -19,6 +19,8 @@ void update(formats::Xxh3Digest& digest, const Sample& sample) {
     if (field.is_list()) update(digest, &size, 1);
     update(digest, values.data(), size);
   });
+  // Only samples of several sequences have these: the others keep their digest.
+  update(digest, sample.choice_lengths.data(), sample.choice_lengths.size());
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ StepBatch synthetic_step(const LoaderOptions& options) {
   StepBatch batch = pack(samples, options.capacity);
   CLOZE_CHECK(batch.micro_batches.size() == 1, "{} micro-batches", batch.micro_batches.size());
   batch.synthetic_passes = options.global_batch_size / count;
+  batch.num_samples *= batch.synthetic_passes;
   batch.num_tokens *= batch.synthetic_passes;
   batch.num_sequences *= batch.synthetic_passes;
   batch.num_predictions *= batch.synthetic_passes;

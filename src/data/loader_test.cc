@@ -59,7 +59,7 @@ void expect_equal(const StepBatch& a, const StepBatch& b) {
 TEST(LoaderTest, SaysWhatItHoldsAtMost) {
   LoaderOptions options = options_for(nullptr);
   options.global_batch_size = 5;
-  constexpr int64_t kMicroBatch = 4 * (4 * 20 + 8 * 8 + 1 + 3 * 8);
+  constexpr int64_t kMicroBatch = 4 * (4 * 20 + 8 * 8 + 1 + 4 * 8);
   constexpr int64_t kSamples = 5 * 24 * 8;
   EXPECT_EQ(most_bytes(options, 24), (3 + 1) * 7 * kMicroBatch + kSamples);
   options.memory_bytes = 2 * 7 * kMicroBatch;

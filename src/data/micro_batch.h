@@ -31,7 +31,7 @@ struct MicroBatch {
   std::vector<int32_t> input_ids;
   std::vector<int32_t> token_type_ids;
   std::vector<int32_t> position_ids;      // index inside the sequence
-  std::vector<int32_t> sample_ids;        // ordinal of the sample in the step: dropout's key
+  std::vector<int32_t> sample_ids;        // ordinal of the sequence in the step: dropout's key
   std::vector<int32_t> sequence_starts;   // ascending; unused entries repeat the end
   std::vector<int32_t> first_tokens;      // slot of [CLS]
   std::vector<int32_t> masked_positions;  // slot in [0, T)
@@ -39,8 +39,9 @@ struct MicroBatch {
   // Weights that turn a sum over the step's predictions into the mean over its sequences (those
   // with a prediction) of the means over their predictions.
   std::vector<float> prediction_weights;
+  std::vector<int32_t> num_choices;  // the sequences that a prediction chooses from; 0: none
   std::vector<int32_t> next_sentence_labels;
-  std::vector<int32_t> sequence_ids;     // ordinal of the sample in the step
+  std::vector<int32_t> sequence_ids;     // ordinal of the sequence in the step
   std::vector<int32_t> class_labels;     // as where unused, when not known
   std::vector<int32_t> start_positions;  // slot in [0, T); likewise
   std::vector<int32_t> end_positions;
@@ -97,6 +98,7 @@ void for_each_field(const Visit& visit) {
                  &Sample::masked_positions, kIsSlot});
   visit(Integers{"masked_labels", kPredictions, &Batch::masked_labels, -1, &Sample::masked_labels});
   visit(Numbers{"prediction_weights", kPredictions, &Batch::prediction_weights, 0.0f});
+  visit(Integers{"num_choices", kPredictions, &Batch::num_choices, 0});
   visit(Integers{"next_sentence_labels", kSequences, &Batch::next_sentence_labels, -1,
                  &Sample::next_sentence_label});
   visit(Integers{"sequence_ids", kSequences, &Batch::sequence_ids, 0});
@@ -117,6 +119,7 @@ struct StepBatch {
   // The number of times that a step computes its one micro-batch of synthetic data; every step uses
   // the same one. 0 with any other data.
   int64_t synthetic_passes = 0;
+  int64_t num_samples = 0;
   int64_t num_tokens = 0;
   int64_t num_sequences = 0;
   int64_t num_predictions = 0;

@@ -24,14 +24,18 @@ int64_t predictions_of(const Sample& sample) {
   return static_cast<int64_t>(sample.masked_positions.size());
 }
 
+int64_t sequences_of(const Sample& sample) {
+  return std::max<int64_t>(1, std::ssize(sample.choice_lengths));
+}
+
 bool fits(const Sample& sample, const MicroBatchCapacity& room) {
-  return tokens_of(sample) <= room.tokens && room.sequences >= 1 &&
+  return tokens_of(sample) <= room.tokens && sequences_of(sample) <= room.sequences &&
          predictions_of(sample) <= room.predictions;
 }
 
 void put(size_t index, const Sample& sample, Bin& bin) {
   bin.room.tokens -= tokens_of(sample);
-  bin.room.sequences -= 1;
+  bin.room.sequences -= sequences_of(sample);
   bin.room.predictions -= predictions_of(sample);
   bin.samples.push_back(index);
 }
@@ -63,10 +67,10 @@ void expect_fitting(std::span<const Sample> samples, const MicroBatchCapacity& c
   for (const Sample& sample : samples) {
     if (fits(sample, capacity)) continue;
     throw_user_error(
-        "a sample of {} tokens and {} predictions does not fit into a micro-batch of {} tokens, "
-        "{} sequences and {} predictions; raise its capacity or make shorter records",
-        tokens_of(sample), predictions_of(sample), capacity.tokens, capacity.sequences,
-        capacity.predictions);
+        "a sample of {} tokens, {} sequences and {} predictions does not fit into a micro-batch of "
+        "{} tokens, {} sequences and {} predictions; raise its capacity or make shorter records",
+        tokens_of(sample), sequences_of(sample), predictions_of(sample), capacity.tokens,
+        capacity.sequences, capacity.predictions);
   }
 }
 
@@ -75,14 +79,15 @@ size_t fewest_bins(std::span<const Sample> samples, const MicroBatchCapacity& ca
   const auto bins_for = [](int64_t total, int64_t room) {
     return room > 0 ? divide_up(total, room) : 0;
   };
-  int64_t tokens = 0, predictions = 0;
+  int64_t tokens = 0, sequences = 0, predictions = 0;
   for (const Sample& sample : samples) {
     tokens += tokens_of(sample);
+    sequences += sequences_of(sample);
     predictions += predictions_of(sample);
   }
-  return static_cast<size_t>(std::max({bins_for(tokens, capacity.tokens),
-                                       bins_for(std::ssize(samples), capacity.sequences),
-                                       bins_for(predictions, capacity.predictions)}));
+  return static_cast<size_t>(
+      std::max({bins_for(tokens, capacity.tokens), bins_for(sequences, capacity.sequences),
+                bins_for(predictions, capacity.predictions)}));
 }
 
 std::vector<Bin> best_fit(std::span<const Sample> samples, std::span<const size_t> order,
@@ -141,23 +146,45 @@ void copy_fields(const Sample& sample, MicroBatch& batch) {
   });
 }
 
-// sequence_weight: the weight of the sequence's mean.
-void append(const Sample& sample, size_t ordinal, double sequence_weight, MicroBatch& batch) {
+void append_sequence(int64_t length, size_t ordinal, MicroBatch& batch) {
   const auto [start, sequence, first_prediction] = batch.used();
-  const int64_t length = tokens_of(sample), predictions = predictions_of(sample);
-  copy_fields(sample, batch);
   const auto positions = batch.position_ids.begin() + start;
   std::iota(positions, positions + length, 0);
   std::fill_n(batch.sample_ids.begin() + start, length, static_cast<int32_t>(ordinal));
   batch.sequence_starts[sequence] = static_cast<int32_t>(start);
   batch.first_tokens[sequence] = static_cast<int32_t>(start);
   batch.sequence_ids[sequence] = static_cast<int32_t>(ordinal);
+  batch.num_tokens += length;
+  batch.num_sequences += 1;
+}
+
+// sequence_weight: the weight of the sample's mean; ordinal: that of its first sequence.
+void append(const Sample& sample, size_t ordinal, double sequence_weight, MicroBatch& batch) {
+  const int64_t first_prediction = batch.num_predictions, predictions = predictions_of(sample);
+  copy_fields(sample, batch);
   const double weight = sequence_weight / static_cast<double>(predictions);
   std::fill_n(batch.prediction_weights.begin() + first_prediction, predictions,
               static_cast<float>(weight));
-  batch.num_tokens += length;
-  batch.num_sequences += 1;
+  if (sample.choice_lengths.empty()) {
+    append_sequence(tokens_of(sample), ordinal, batch);
+  } else {
+    std::fill_n(batch.num_choices.begin() + first_prediction, predictions,
+                static_cast<int32_t>(sequences_of(sample)));
+    for (const int32_t length : sample.choice_lengths) append_sequence(length, ordinal++, batch);
+  }
   batch.num_predictions += predictions;
+}
+
+// The number in the step of the first sequence of each sample.
+std::vector<size_t> first_ordinals(std::span<const Sample> samples) {
+  std::vector<size_t> ordinals;
+  ordinals.reserve(samples.size());
+  size_t next = 0;
+  for (const Sample& sample : samples) {
+    ordinals.push_back(next);
+    next += static_cast<size_t>(sequences_of(sample));
+  }
+  return ordinals;
 }
 
 }  // namespace
@@ -166,11 +193,12 @@ StepBatch pack(std::span<const Sample> samples, const MicroBatchCapacity& capaci
   const auto predicting = std::ranges::count_if(
       samples, [](const Sample& sample) { return predictions_of(sample) > 0; });
   const double sequence_weight = 1.0 / static_cast<double>(std::max<int64_t>(predicting, 1));
-  StepBatch step;
+  const std::vector<size_t> ordinals = first_ordinals(samples);
+  StepBatch step{.num_samples = std::ssize(samples)};
   for (const Bin& bin : assign(samples, capacity)) {
     MicroBatch& batch = step.micro_batches.emplace_back(empty_micro_batch(capacity));
     for (size_t index : bin.samples) {
-      append(samples[index], index, sequence_weight, batch);
+      append(samples[index], ordinals[index], sequence_weight, batch);
     }
     std::fill(batch.sequence_starts.begin() + batch.num_sequences, batch.sequence_starts.end(),
               static_cast<int32_t>(batch.num_tokens));

@@ -10,7 +10,7 @@
 // longer half of the samples goes where most room is left, the shorter half closes the gaps.
 // Inside a micro-batch samples are in the order of the step. Rounding aside, the packing of a step
 // changes only its time: losses are normalised by the totals of the step, and dropout is keyed by
-// the number of the sample in the step.
+// the number of the sequence in the step. The sequences of a sample stay together.
 //
 // Errors: UserError when one sample alone is over a capacity.
 #pragma once

@@ -148,13 +148,67 @@ TEST(PackerTest, BytesAreThoseOfAllArrays) {
   for (const auto* values :
        {&b.input_ids, &b.token_type_ids, &b.position_ids, &b.sample_ids, &b.sequence_starts,
         &b.first_tokens, &b.masked_positions, &b.masked_labels, &b.next_sentence_labels,
-        &b.sequence_ids, &b.class_labels, &b.start_positions, &b.end_positions}) {
+        &b.sequence_ids, &b.class_labels, &b.start_positions, &b.end_positions, &b.num_choices}) {
     bytes += std::ssize(*values) * static_cast<int64_t>(sizeof(int32_t));
   }
   for (const auto* values : {&b.prediction_weights, &b.scores}) {
     bytes += std::ssize(*values) * static_cast<int64_t>(sizeof(float));
   }
   EXPECT_EQ(capacity.bytes(), bytes);
+}
+
+// Samples of one sequence among those of several: each sequence has positions and a number of its
+// own, and the sequences of a sample follow one another.
+TEST(PackerTest, TheChoicesOfASampleStayTogether) {
+  std::vector<Sample> samples;
+  for (int32_t name = 0; name < 40; ++name) {
+    Sample& sample = samples.emplace_back();
+    int32_t begin = 0;
+    for (int32_t choice = 0; choice < name % 5; ++choice) {
+      const int32_t length = 1 + (7 * name + 3 * choice) % 9;
+      sample.choice_lengths.push_back(length);
+      begin += length;
+    }
+    sample.input_ids.assign(static_cast<size_t>(begin == 0 ? 4 : begin), name);
+    sample.token_type_ids.assign(sample.input_ids.size(), 0);
+    if (begin == 0) continue;
+    sample.masked_positions = {0};
+    sample.masked_labels = {name % static_cast<int32_t>(sample.choice_lengths.size())};
+  }
+  const StepBatch step = pack(samples, {.tokens = 60, .sequences = 12, .predictions = 7});
+  EXPECT_EQ(step.num_samples, 40);
+  EXPECT_EQ(step.num_sequences, 8 * (1 + 1 + 2 + 3 + 4));
+  std::set<int32_t> seen;
+  for (const MicroBatch& batch : step.micro_batches) {
+    int64_t sequence = 0;
+    for (int64_t p = 0; sequence < batch.num_sequences;) {
+      const auto slot = static_cast<size_t>(batch.first_tokens[static_cast<size_t>(sequence)]);
+      const int32_t name = batch.input_ids[slot];
+      const Sample& sample = samples[static_cast<size_t>(name)];
+      EXPECT_TRUE(seen.insert(name).second);
+      std::vector<int32_t> lengths = sample.choice_lengths;
+      if (lengths.empty()) {
+        lengths = {4};
+      } else {
+        EXPECT_EQ(batch.num_choices[static_cast<size_t>(p)], std::ssize(lengths));
+        EXPECT_EQ(batch.masked_labels[static_cast<size_t>(p)], sample.masked_labels[0]);
+        ++p;
+      }
+      const int32_t first_ordinal = batch.sequence_ids[static_cast<size_t>(sequence)];
+      for (size_t i = 0; i < lengths.size(); ++i, ++sequence) {
+        const auto b = static_cast<size_t>(sequence);
+        ASSERT_EQ(batch.sequence_starts[b + 1] - batch.sequence_starts[b], lengths[i]);
+        EXPECT_EQ(batch.sequence_ids[b], first_ordinal + static_cast<int32_t>(i));
+        for (int32_t t = 0; t < lengths[i]; ++t) {
+          const auto at = static_cast<size_t>(batch.sequence_starts[b] + t);
+          EXPECT_EQ(batch.position_ids[at], t);
+          EXPECT_EQ(batch.sample_ids[at], batch.sequence_ids[b]);
+          EXPECT_EQ(batch.input_ids[at], name);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(seen.size(), samples.size());
 }
 
 TEST(PackerTest, UsesHardlyMoreMicroBatchesThanTheTokensNeed) {

@@ -50,6 +50,7 @@ TEST(SampleDigestTest, TokensLabelsAndOrderMatter) {
   EXPECT_NE(digest_after([](auto& samples) { samples[1].class_label = 1; }), digest);
   EXPECT_NE(digest_after([](auto& samples) { samples[1].score = 0.5f; }), digest);
   EXPECT_NE(digest_after([](auto& samples) { samples[0].end_position = 2; }), digest);
+  EXPECT_NE(digest_after([](auto& samples) { samples[0].choice_lengths = {1, 2}; }), digest);
   EXPECT_NE(digest_after([](auto& samples) { std::swap(samples[0], samples[1]); }), digest);
   EXPECT_NE(digest_after(
                 [](auto& samples) { std::swap(samples[0].input_ids, samples[0].token_type_ids); }),

@@ -90,10 +90,19 @@ void check(const data::Sample& sample, const models::BertConfig& config) {
   feed::require_rows(sample.input_ids, config.vocab_size, "token id");
   feed::require_rows(sample.token_type_ids, config.type_vocab_size, "token type (type_vocab_size)");
   feed::require_rows(sample.masked_positions, length, "masked position");
+}
+
+void check_predictions(const data::Sample& sample) {
   if (std::ssize(sample.masked_positions) > InferenceClient::kMostPredictions) {
     throw_user_error("a sequence has {} masked positions; {} are the most that one may have",
                      sample.masked_positions.size(), InferenceClient::kMostPredictions);
   }
+}
+
+int64_t num_predictions(std::span<const data::Sample> samples) {
+  int64_t count = 0;
+  for (const data::Sample& sample : samples) count += std::ssize(sample.masked_positions);
+  return count;
 }
 
 }  // namespace
@@ -121,10 +130,16 @@ std::span<const float> InferenceClient::output(std::string_view name) {
 void InferenceClient::run(std::span<const data::Sample> samples,
                           const std::function<void(const data::MicroBatch&)>& visit) {
   if (samples.empty()) return;
-  for (const data::Sample& sample : samples) check(sample, model_->config());
+  const bool reads_predictions = model_->head().traits().predicts_words();
+  for (const data::Sample& sample : samples) {
+    check(sample, model_->config());
+    if (reads_predictions) check_predictions(sample);
+  }
   const models::BatchShape need = need_of(samples, model_->head());
   const auto [tokens, sequences, predictions] = sessions_.size_for(need);
-  const data::MicroBatchCapacity capacity{tokens, sequences, predictions};
+  // Others are labels of fine-tuning: they take room in a micro-batch, and nothing reads them.
+  const data::MicroBatchCapacity capacity{
+      tokens, sequences, reads_predictions ? predictions : num_predictions(samples)};
   engine::Session& session = sessions_.holding(need);
   current_ = &session;
   for (const data::MicroBatch& batch : data::pack(samples, capacity).micro_batches) {

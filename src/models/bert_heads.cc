@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "nn/layer_norm_layer.h"
 #include "nn/linear_layer.h"
+#include "ops/binary_cross_entropy.h"
+#include "ops/choice_loss.h"
 #include "ops/cross_entropy.h"
 #include "ops/dropout.h"
 #include "ops/gather_rows.h"
@@ -63,6 +65,7 @@ int64_t words_of(const BertConfig& config, const BertHead& /*head*/) { return co
 int64_t positions_of(const BertConfig& config, const BertHead& /*head*/) {
   return config.max_position_embeddings;
 }
+int64_t one(const BertConfig& /*config*/, const BertHead& /*head*/) { return 1; }
 int64_t two(const BertConfig& /*config*/, const BertHead& /*head*/) { return 2; }
 int64_t labels_of(const BertConfig& /*config*/, const BertHead& head) {
   return std::ssize(head.labels);
@@ -182,29 +185,46 @@ HeadTraits question_answering() {
           .softmax_classes = {positions_of}};
 }
 
-// [B, C]
-std::vector<Value> class_logits(const HeadGraph& model, Value pooled) {
-  return {model.linear("classifier", pooled, std::ssize(model.head.labels))};
+// The classifier of each row of hidden states, [R, H] -> [R, C].
+std::vector<Value> class_logits(const HeadGraph& model, Value hidden) {
+  return {model.linear("classifier", hidden, std::ssize(model.head.labels))};
+}
+
+// What the classifier of sequences reads in training, [B, H].
+Value dropped_pooled(const HeadGraph& model) {
+  const Value sequence_ids = model.integers("sequence_ids", model.shape.sequences);
+  const ops::RandomInputs random{.sample_ids = sequence_ids,
+                                 .position_ids = sequence_ids,
+                                 .random_key = model.inputs.random_key};
+  return ops::dropout(model.graph, model.pooled(model.encoded()), random,
+                      model.head.classifier_dropout);
+}
+
+std::vector<TaskLoss> regression_losses(const HeadGraph& model) {
+  const Value kept = dropped_pooled(model);
+  const Value scores = model.graph.add_input("scores", {DType::kF32, {model.shape.sequences}});
+  const Value normalizer = model.normalizer_of("score");
+  const Value predicted = class_logits(model, kept).front();
+  return {{"score", ops::squared_error(model.graph, predicted, scores, normalizer), Value{}}};
+}
+
+std::vector<TaskLoss> multi_label_losses(const HeadGraph& model) {
+  const Value kept = dropped_pooled(model);
+  const Value labels = model.integers("masked_labels", model.shape.predictions);
+  const Value normalizer = model.normalizer_of("label");
+  const ops::LossOutputs loss =
+      ops::binary_cross_entropy(model.graph, class_logits(model, kept).front(), labels, normalizer);
+  return {{"label", loss.loss, loss.correct, true}};
 }
 
 std::vector<TaskLoss> classification_losses(const HeadGraph& model) {
-  const Value sequence_ids = model.integers("sequence_ids", model.shape.sequences);
-  const auto logits = [&] {
-    const ops::RandomInputs random{.sample_ids = sequence_ids,
-                                   .position_ids = sequence_ids,
-                                   .random_key = model.inputs.random_key};
-    const Value kept = ops::dropout(model.graph, model.pooled(model.encoded()), random,
-                                    model.head.classifier_dropout);
-    return class_logits(model, kept).front();
-  };
-  if (model.head.is_regression()) {
-    const Value scores = model.graph.add_input("scores", {DType::kF32, {model.shape.sequences}});
-    const Value normalizer = model.normalizer_of("score");
-    return {{"score", ops::squared_error(model.graph, logits(), scores, normalizer), Value{}}};
-  }
+  if (model.head.is_regression()) return regression_losses(model);
+  if (model.head.is_multi_label) return multi_label_losses(model);
+  const Value kept = dropped_pooled(model);
   const Value labels = model.integers("class_labels", model.shape.sequences);
   const Value normalizer = model.normalizer_of("class");
-  const ops::LossOutputs loss = ops::cross_entropy(model.graph, logits(), labels, normalizer);
+  const ops::LossOutputs loss =
+      ops::cross_entropy(model.graph, class_logits(model, kept).front(), labels, normalizer);
   return {{"class", loss.loss, loss.correct}};
 }
 
@@ -213,6 +233,8 @@ HeadTraits classification() {
           .name = "sequence classification",
           .architecture = "BertForSequenceClassification",
           .parameters = "classifier.",
+          .needs_pooler = true,
+          .has_dropout = true,
           .has_labels = true,
           .pipeline = "text-classification",
           .objective = "Classification of sequences",
@@ -221,13 +243,88 @@ HeadTraits classification() {
           .losses = classification_losses,
           .logits = [](const HeadGraph& model,
                        Value encoded) { return class_logits(model, model.pooled(encoded)); },
-          .softmax_classes = {labels_of}};
+          .softmax_classes = {[](const BertConfig& config, const BertHead& head) {
+            return head.is_multi_label ? two(config, head) : labels_of(config, head);
+          }},
+          .prediction_room = [](const BertHead& head, int64_t /*tokens*/, int64_t sequences)
+              -> int64_t { return head.is_multi_label ? sequences * std::ssize(head.labels) : 0; }};
+}
+
+// Only labelled tokens, the first pieces of words, are classified in training.
+std::vector<TaskLoss> tagging_losses(const HeadGraph& model) {
+  const ops::RandomInputs random{.sample_ids = model.inputs.sample_ids,
+                                 .position_ids = model.inputs.position_ids,
+                                 .random_key = model.inputs.random_key};
+  const Value positions = model.integers("masked_positions", model.shape.predictions);
+  const Value tags = model.integers("masked_labels", model.shape.predictions);
+  const Value normalizer = model.normalizer_of("tag");
+  const Value kept =
+      ops::dropout(model.graph, model.encoded(), random, model.head.classifier_dropout);
+  const Value labelled = ops::gather_rows(model.graph, kept, positions);
+  const ops::LossOutputs loss =
+      ops::cross_entropy(model.graph, class_logits(model, labelled).front(), tags, normalizer);
+  return {{"tag", loss.loss, loss.correct, true}};
+}
+
+HeadTraits token_classification() {
+  return {.kind = HeadKind::kTokenClassification,
+          .name = "token classification",
+          .architecture = "BertForTokenClassification",
+          .parameters = "classifier.",
+          .has_dropout = true,
+          .has_labels = true,
+          .pipeline = "token-classification",
+          .objective = "Tags of words",
+          .outputs = {{"tag_logits", OutputRows::kTokens, labels_of}},
+          .losses = tagging_losses,
+          .logits = class_logits,
+          .softmax_classes = {labels_of},
+          .prediction_room = [](const BertHead& /*head*/, int64_t tokens, int64_t /*sequences*/) {
+            return tokens;
+          }};
+}
+
+// [B, 1]
+std::vector<Value> choice_logits(const HeadGraph& model, Value pooled) {
+  return {model.linear("classifier", pooled, 1)};
+}
+
+std::vector<TaskLoss> choice_losses(const HeadGraph& model) {
+  const Value kept = dropped_pooled(model);
+  const Value num_choices = model.integers("num_choices", model.shape.predictions);
+  const Value labels = model.integers("masked_labels", model.shape.predictions);
+  const Value normalizer = model.normalizer_of("choice");
+  const ops::LossOutputs loss =
+      ops::choice_loss(model.graph, {.logits = choice_logits(model, kept).front(),
+                                     .num_choices = num_choices,
+                                     .labels = labels,
+                                     .normalizer = normalizer});
+  return {{"choice", loss.loss, loss.correct, true}};
+}
+
+HeadTraits multiple_choice() {
+  return {.kind = HeadKind::kMultipleChoice,
+          .name = "multiple choice",
+          .architecture = "BertForMultipleChoice",
+          .parameters = "classifier.",
+          .needs_pooler = true,
+          .has_dropout = true,
+          .pipeline = "multiple-choice",
+          .objective = "Choice of the right text",
+          .outputs = {{"choice_logits", OutputRows::kSequences, one}},
+          .losses = choice_losses,
+          .logits = [](const HeadGraph& model,
+                       Value encoded) { return choice_logits(model, model.pooled(encoded)); },
+          .softmax_classes = {nullptr},
+          .prediction_room = [](const BertHead& /*head*/, int64_t /*tokens*/,
+                                int64_t sequences) { return sequences; }};
 }
 
 }  // namespace
 
 std::span<const HeadTraits> all_heads() {
-  static const std::vector<HeadTraits> rows{pretraining(), question_answering(), classification()};
+  static const std::vector<HeadTraits> rows{pretraining(), question_answering(), classification(),
+                                            token_classification(), multiple_choice()};
   return rows;
 }
 
@@ -280,6 +377,7 @@ std::optional<double> untrained_loss(const BertConfig& config, const BertHead& h
   if (head.is_regression()) return std::nullopt;
   double loss = 0.0;
   for (const HeadCount classes : head.traits().softmax_classes) {
+    if (classes == nullptr) return std::nullopt;
     loss += softmax(classes(config, head));
   }
   return loss;

@@ -5,7 +5,11 @@
 //
 //   pre-training              cls.predictions (tied projection), bert.pooler, cls.seq_relationship
 //   question answering        qa_outputs: [T, H] -> [T, 2], where an answer begins and ends
-//   sequence classification   bert.pooler, dropout, classifier: [B, H] -> [B, C]; C = 1: a number
+//   sequence classification   bert.pooler, dropout, classifier: [B, H] -> [B, C]: one label out of
+//                             several, several labels, or a number (C = 1)
+//   token classification      dropout, classifier: [T, H] -> [T, C]
+//   multiple choice           bert.pooler, dropout, classifier: [B, H] -> [B, 1], a sequence for
+//                             each choice
 //
 // Sources: transformers modeling_bert.py; google-research/bert run_squad.py, run_classifier.py.
 #pragma once
@@ -22,7 +26,13 @@
 
 namespace cloze::models {
 
-enum class HeadKind { kPretraining, kQuestionAnswering, kSequenceClassification };
+enum class HeadKind {
+  kPretraining,
+  kQuestionAnswering,
+  kSequenceClassification,
+  kTokenClassification,
+  kMultipleChoice
+};
 
 // The average that is the loss of the masked language model: over the predictions of the step, or
 // first over those of each sequence and then over the sequences (loss_averaging_basis in
@@ -34,19 +44,23 @@ struct HeadTraits;
 struct BertHead {
   HeadKind kind = HeadKind::kPretraining;
   LossBasis loss_basis = LossBasis::kPerToken;  // of pre-training
-  // The names of its classes, where it has any, in the order of the logits; one: regression.
+  // The names of its classes, where it has any, in the order of the logits.
   std::vector<std::string> labels = {};
+  bool is_multi_label = false;  // of sequences: each label holds or not, whatever the others do
   double classifier_dropout = 0.1;
   std::string task = {};  // what the classifier was fine-tuned on, "MRPC"; empty: not known
 
-  bool is_regression() const { return labels.size() == 1; }
+  // Says whether it predicts a number: a sequence's only label, unless that holds or not.
+  bool is_regression() const {
+    return kind == HeadKind::kSequenceClassification && labels.size() == 1 && !is_multi_label;
+  }
   const HeadTraits& traits() const;
 };
 
 // One term of what is minimised, normalised by the totals of the step through its input
 // NAME_normalizer [1]; mlm per sequence through prediction_weights [P] (data/micro_batch.h).
 struct TaskLoss {
-  std::string name;             // "mlm", "nsp", "span", "class", "score"
+  std::string name;             // "mlm", "nsp", "span", "class", "score", "label", "tag", "choice"
   graph::Value loss;            // [1] f32
   graph::Value correct;         // [1] f32; invalid where right and wrong mean nothing
   bool per_prediction = false;  // normalised by predictions, not by sequences
@@ -54,6 +68,9 @@ struct TaskLoss {
 
 // A number that a model and its head have, such as that of their classes.
 using HeadCount = int64_t (*)(const BertConfig& config, const BertHead& head);
+
+// The most predictions that a micro-batch of a head can have.
+using PredictionRoom = int64_t (*)(const BertHead& head, int64_t tokens, int64_t sequences);
 
 // An output of inference, f32: a row of `width` logits for each token, sequence or prediction.
 enum class OutputRows { kTokens, kSequences, kPredictions };
@@ -74,16 +91,24 @@ struct HeadTraits {
   // Optimum-Graphcore's GroupBERT.
   std::string_view architecture;
   std::vector<std::string_view> also_read = {};  // other classes that are read as this head
-  std::string_view parameters;  // the beginning of its parameters' names: "qa_outputs."; tells it
-  bool has_labels = false;      // config.json names its classes, and says its dropout
-  std::string_view pipeline;    // Hugging Face's name of the use, for the model card
-  std::string_view objective;   // what it is trained for, for the model card
-  std::string_view endpoint;    // where it is served: "/answer"
+  // The beginning of its parameters' names, "qa_outputs.", and whether it also has bert.pooler: both
+  // tell the head. Those of multiple choice are those of a regression; only its class tells it.
+  std::string_view parameters;
+  bool needs_pooler = false;
+  bool has_dropout = false;        // before the classifier, and config.json says its rate
+  bool has_labels = false;         // config.json names its classes
+  std::string_view pipeline;       // Hugging Face's name of the use, for the model card
+  std::string_view objective;      // what it is trained for, for the model card
+  std::string_view endpoint = {};  // where it is served: "/answer"; empty: it is not
   std::vector<HeadOutput> outputs;
 
   std::vector<TaskLoss> (*losses)(const HeadGraph& model);
   std::vector<graph::Value> (*logits)(const HeadGraph& model, graph::Value encoded);  // outputs
   std::vector<HeadCount> softmax_classes;  // of each term of the loss
+  // Room for the labels of fine-tuning, where they are predictions (data/micro_batch.h): tags of
+  // tokens, yes or no for each label of a sequence, right choices. Null: they are not, or, of
+  // pre-training, options say how many.
+  PredictionRoom prediction_room = nullptr;
 
   // Says whether it projects predictions onto the word embeddings, which are tied to it.
   bool predicts_words() const;
@@ -110,8 +135,9 @@ void bert_for_inference(graph::Graph& graph, const BertConfig& config, const Ber
 //
 //   ln C + min(s^2 / 2, s sqrt(2 ln C))
 //
-// C: vocab_size (mlm), 2 (nsp), max_position_embeddings (span), or the number of labels (class).
-// Nothing for regression, whose loss depends on the scale of its labels.
+// C: vocab_size (mlm), 2 (nsp), max_position_embeddings (span), the number of labels (class, tag), or
+// 2 (label: yes and no). Nothing for regression, whose loss depends on the scale of its labels, and
+// for multiple choice, whose questions have as many choices as they like.
 std::optional<double> untrained_loss(const BertConfig& config, const BertHead& head);
 
 // The biases that Hugging Face's BERT has and this configuration turns off. A model without them is

@@ -69,7 +69,7 @@ TEST_F(RecoveryTest, SkipsSpikesUntilThereAreTooMany) {
     EXPECT_FALSE(watched.recovery.passes_spike_watch(with_loss(1e6), watched.batch));
   }
   EXPECT_EQ(watched.run.state.skipped_steps, kMostSkips);
-  EXPECT_EQ(watched.run.state.samples, kMostSkips * watched.batch.num_sequences);
+  EXPECT_EQ(watched.run.state.samples, kMostSkips * watched.batch.num_samples);
   EXPECT_EQ(watched.run.state.step, 0);
   EXPECT_TRUE(watched.notices.back().ends_with("The step is skipped"));
   const std::string error =

@@ -10,7 +10,7 @@ Run::Run(TrainingOptions given, Notice to)
 }
 
 void Run::count(const data::StepBatch& batch) {
-  state.samples += batch.num_sequences;
+  state.samples += batch.num_samples;
   state.tokens += batch.num_tokens;
   state.epoch = static_cast<double>(state.samples) * static_cast<double>(options.duplicate_factor) /
                 static_cast<double>(options.dataset->size());

@@ -11,6 +11,7 @@ formats::Json run_identity(const TrainingOptions& options) {
                          {"seed", options.step.seed},
                          {"optimizer", optim::optimizer_named(options.step.optimizer.name).name},
                          {"data", options.dataset->fingerprint()}};
+  if (options.step.head.is_multi_label) identity["is_multi_label"] = true;
   for (const models::BertField& field : models::bert_fields()) {
     const bool is_of_another =
         field.kind == models::FieldKind::kVariant && !options.step.model.groupbert;

@@ -64,7 +64,7 @@ models::BertHead start_head(const fs::path& path) {
   const auto architecture = checkpoints::architecture_in(formats::read_json_file(configuration));
   if (!architecture) return checkpoints::read_stored_head(path);
   const models::HeadTraits* head = models::head_of_architecture(*architecture);
-  if (head == nullptr || !head->has_labels) return {};
+  if (head == nullptr || !head->has_dropout) return {};
   try {
     return checkpoints::read_hugging_face_head(configuration);
   } catch (const UserError&) {
@@ -75,7 +75,7 @@ models::BertHead start_head(const fs::path& path) {
 // The classifier of another head, such as that of tokens, cannot initialise the task's.
 void note_other_classifier(const fs::path& path, models::HeadKind found, models::HeadKind wanted) {
   const models::HeadTraits& head = models::traits_of(wanted);
-  if (!head.has_labels || found == wanted) return;
+  if (!head.has_dropout || found == wanted) return;
   if (!checkpoints::StoredModel(path).find(fmt::format("{}weight", head.parameters))) return;
   say("note: the classifier of {} does not fit a {}; training initialises it afresh\n",
       path.string(), head.architecture);

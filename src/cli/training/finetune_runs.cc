@@ -45,6 +45,13 @@ int64_t evaluation_bytes(const FinetuneRun& run, const models::BertHead& head) {
   return memory.weights_bytes + memory.batch_bytes;
 }
 
+// Sets the head, with room for its labels.
+void set_head(const models::BertHead& head, train::TrainingStepOptions& step) {
+  step.head = head;
+  const models::PredictionRoom room = head.traits().prediction_room;
+  if (room) step.capacity.predictions = room(head, step.capacity.tokens, step.capacity.sequences);
+}
+
 // Says whether an earlier, stopped execution of this command has already continued the run here.
 bool went_on_here(const fs::path& here, const fs::path& restore_dir) {
   if (train::checkpoint_steps(here).empty()) return false;
@@ -119,7 +126,7 @@ class SeedRuns {
   train::TrainingOptions with_data(const std::shared_ptr<const data::Dataset>& dataset) {
     const int64_t steps = scheduled_steps(run_, dataset->size());
     train::TrainingOptions training = training_of(run_, steps);
-    training.step.head = task_.head();
+    set_head(task_.head(), training.step);
     training.fresh_prefix = task_.fresh_prefix();
     training.dataset = dataset;
     training.tokens = run_.start.tokenizer.vocabulary().tokens();
@@ -194,7 +201,7 @@ void finish_named(const FinetuneRun& run, const tasks::FinetuningPhases& phases,
 
 void print_plan(const FinetuneRun& run, const models::BertHead& head) {
   train::TrainingStepOptions step = run.training.step;
-  step.head = head;
+  set_head(head, step);
   forecast::MemoryForecast memory = memory_beside_step(run);
   memory.add("evaluation", evaluation_bytes(run, head));
   const plan::Program program = compiled(step);
