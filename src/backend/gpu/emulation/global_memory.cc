@@ -1,0 +1,65 @@
+#include "backend/gpu/emulation/global_memory.h"
+
+#include "base/division.h"
+
+namespace cloze::backend::gpu::emulation {
+
+bool Region::is_inside(int64_t first, size_t bytes, const Place& place, Findings& findings) const {
+  const auto elements = static_cast<int64_t>(divide_up(bytes, extent_.element_bytes));
+  if (first < 0 || first + elements > extent_.elements) {
+    findings.add(FindingKind::kOutOfBounds, place, "element {} of {}, which has {}",
+                 first < 0 ? first : first + elements - 1, name_, extent_.elements);
+    return false;
+  }
+  const auto address = reinterpret_cast<uintptr_t>(extent_.begin) +
+                       static_cast<uintptr_t>(first) * extent_.element_bytes;
+  if (address % bytes != 0) {
+    findings.add(FindingKind::kUnaligned, place, "{} bytes at element {} of {}", bytes, first,
+                 name_);
+    return false;
+  }
+  return true;
+}
+
+Region::Touch& Region::touch(int64_t element) {
+  if (touches_.empty()) touches_.resize(static_cast<size_t>(extent_.elements));
+  return touches_[static_cast<size_t>(element)];
+}
+
+bool Region::note_load(int64_t first, size_t bytes, uint32_t thread, const Place& place,
+                       Findings& findings) {
+  if (!is_inside(first, bytes, place, findings)) return false;
+  if (!extent_.is_writable) return true;
+  const auto elements = static_cast<int64_t>(bytes / extent_.element_bytes);
+  for (int64_t i = first; i < first + elements; ++i) {
+    Touch& before = touch(i);
+    if (before.writer != kNobody && before.writer != thread) {
+      findings.add(FindingKind::kUnordered, place,
+                   "thread {} reads element {} of {}, which thread {} of the launch writes", thread,
+                   i, name_, before.writer);
+    }
+    const bool is_first = before.reader == kNobody || before.reader == thread;
+    before.reader = is_first ? thread : kSeveral;
+  }
+  return true;
+}
+
+bool Region::note_store(int64_t first, size_t bytes, uint32_t thread, const Place& place,
+                        Findings& findings) {
+  if (!is_inside(first, bytes, place, findings)) return false;
+  const auto elements = static_cast<int64_t>(bytes / extent_.element_bytes);
+  for (int64_t i = first; i < first + elements; ++i) {
+    Touch& before = touch(i);
+    const bool others_write = before.writer != kNobody && before.writer != thread;
+    const bool others_read = before.reader != kNobody && before.reader != thread;
+    if (others_write || others_read) {
+      findings.add(FindingKind::kUnordered, place,
+                   "thread {} writes element {} of {}, which another thread of the launch {}",
+                   thread, i, name_, others_write ? "writes" : "reads");
+    }
+    before.writer = thread;
+  }
+  return true;
+}
+
+}  // namespace cloze::backend::gpu::emulation
