@@ -1,12 +1,14 @@
-// Runs the sweep (backend/testing/kernel_sweep.h) over every kernel, on each instruction set of
-// this machine, as scripts/check_kernels and the tests do.
-//   kernel_sweep [--thin] [--part I/N] [OPERATOR ...]
-// Prints a line "OPERATOR SET cases N failures N" for each; failures go to standard error. Exit
-// status 1 when there are any, 2 when there is no such operator.
+// Runs the sweep (backend/testing/kernel_sweep.h) over every kernel of the CPU on each instruction
+// set of this machine, or over those of the emulated device under some seeds, as
+// scripts/check_kernels and the tests do.
+//   kernel_sweep [--emulated SEEDS] [--thin] [--part I/N] [OPERATOR ...]
+// Prints a line "OPERATOR SET cases N failures N" for each operator and set or seed; failures go to
+// standard error. Exit status 1 when there are any, 2 when there is no such operator.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -23,6 +25,11 @@
 #include "backend/cpu/vector_target_test.h"
 #include "backend/cpu/vocabulary_block.h"
 #include "backend/cpu/vocabulary_softmax.h"
+#include "backend/emulated/emulated_device.h"
+#include "backend/gpu/chunks.h"
+#include "backend/gpu/column_sums.h"
+#include "backend/gpu/emulation/seed.h"
+#include "backend/gpu/matching_rows.h"
 #include "backend/testing/check_kernel.h"
 #include "backend/testing/kernel_sweep.h"
 
@@ -54,10 +61,16 @@ static_assert(testing::kSweptRowSums > 2 * RowSums::kLeastSums);
 static_assert(testing::kSweptElements > 2 * kLeastElements);
 static_assert(testing::kSweptElements > 2 * kNormBlockElements);
 static_assert(testing::kSweptElements > 2 * kLambBlockElements);
+static_assert(testing::kSweptElements > 2 * gpu::kChunkElements);
+static_assert(testing::kSweptRows > 2 * gpu::kChunkNumbers);
+static_assert(testing::kSweptChannels > 2 * gpu::SumMatchingRows<float, float>::kThreads);
+static_assert(testing::kSweptChunkedRows >
+              2 * gpu::SummedShape::kChunkRows * gpu::SummedShape::kMostChunks);
 
 struct Arguments {
   testing::SweepDensity density = testing::SweepDensity::kWhole;
   size_t part = 0, parts = 1;
+  uint64_t seeds = 0;                       // of the emulated device; 0: the CPU
   std::vector<std::string_view> operators;  // none: all
 };
 
@@ -67,6 +80,9 @@ Arguments arguments_of(int argc, char** argv) {
     const std::string_view argument = argv[i];
     if (argument == "--thin") {
       arguments.density = testing::SweepDensity::kThin;
+    } else if (argument == "--emulated" && i + 1 < argc &&
+               std::sscanf(argv[i + 1], "%lu", &arguments.seeds) == 1 && arguments.seeds > 0) {
+      ++i;
     } else if (argument == "--part" && i + 1 < argc &&
                std::sscanf(argv[i + 1], "%zu/%zu", &arguments.part, &arguments.parts) == 2 &&
                arguments.part < arguments.parts) {
@@ -78,11 +94,39 @@ Arguments arguments_of(int argc, char** argv) {
   return arguments;
 }
 
-// The kernels that a case is for: those of the CPU; of operators without any, the reference.
-std::vector<KernelEntry> kernels_for(const testing::KernelCase& one, DType dtype) {
-  std::vector<KernelEntry> entries = own_kernels(*one.op, dtype);
-  if (entries.empty()) entries.push_back(backend().kernels(*one.op).front());
+// The kernels that cases of an operator are for.
+using KernelsOf = std::function<std::vector<KernelEntry>(const graph::OpDefinition&, DType)>;
+
+// Those of the CPU; of operators without any, the reference.
+std::vector<KernelEntry> cpu_kernels(const graph::OpDefinition& op, DType dtype) {
+  std::vector<KernelEntry> entries = own_kernels(op, dtype);
+  if (entries.empty()) entries.push_back(backend().kernels(op).front());
   return entries;
+}
+
+std::vector<KernelEntry> emulated_kernels(const graph::OpDefinition& op, DType) {
+  const auto entries = emulated::own_kernels(op);
+  return {entries.begin(), entries.end()};
+}
+
+// The sweep once: what is chosen before it, and which kernels it takes.
+struct Pass {
+  std::string set;
+  std::function<void()> choose;
+  KernelsOf kernels;
+};
+
+std::vector<Pass> passes_of(const Arguments& arguments) {
+  std::vector<Pass> passes;
+  for (uint64_t seed = 0; seed < arguments.seeds; ++seed) {
+    passes.push_back({fmt::format("seed{}", seed), [seed] { gpu::emulation::set_seed(seed); },
+                      emulated_kernels});
+  }
+  if (!passes.empty()) return passes;
+  for (const int64_t target : vector_targets()) {
+    passes.push_back({hwy::TargetName(target), [target] { choose_target(target); }, cpu_kernels});
+  }
+  return passes;
 }
 
 struct Count {
@@ -93,8 +137,8 @@ struct Count {
 // Counts of the operators, in the order of their names.
 using Counts = std::map<std::string_view, Count>;
 
-void sweep(const testing::KernelCase& one, DType dtype, Count& count) {
-  for (const KernelEntry& entry : kernels_for(one, dtype)) {
+void sweep(const testing::KernelCase& one, const std::vector<KernelEntry>& entries, Count& count) {
+  for (const KernelEntry& entry : entries) {
     const testing::CaseReport report = testing::sweep_case(entry, one);
     if (report.refusal) continue;
     ++count.cases;
@@ -103,7 +147,7 @@ void sweep(const testing::KernelCase& one, DType dtype, Count& count) {
   }
 }
 
-Counts sweep_all(const Arguments& arguments) {
+Counts sweep_all(const Arguments& arguments, const KernelsOf& kernels) {
   Counts counts;
   for (const DType dtype : testing::storage_dtypes()) {
     size_t index = 0;
@@ -113,16 +157,19 @@ Counts sweep_all(const Arguments& arguments) {
           std::ranges::count(arguments.operators, one.op->name) == 0) {
         continue;
       }
-      sweep(one, dtype, counts[one.op->name]);
+      const std::vector<KernelEntry> entries = kernels(*one.op, dtype);
+      if (!entries.empty()) sweep(one, entries, counts[one.op->name]);
     }
   }
   return counts;
 }
 
-// Counts the operators without a case in a whole sweep; prints a line for each on standard error.
-int64_t count_unswept(const Counts& counts) {
+// Counts the operators with kernels but without a case in a whole sweep; prints a line for each on
+// standard error.
+int64_t count_unswept(const Counts& counts, const KernelsOf& kernels) {
   int64_t unswept = 0;
   for (const graph::OpDefinition* op : reference::operators()) {
+    if (kernels(*op, DType::kF32).empty()) continue;
     const auto count = counts.find(op->name);
     if (count != counts.end() && count->second.cases > 0) continue;
     fmt::print(stderr, "{}: the sweep has no cases\n", op->name);
@@ -146,13 +193,12 @@ int run(const Arguments& arguments) {
   if (count_unknown(arguments.operators) > 0) return 2;
   const bool is_all = arguments.operators.empty() && arguments.parts == 1;
   int64_t failures = 0;
-  for (const int64_t target : vector_targets()) {
-    choose_target(target);
-    const Counts counts = sweep_all(arguments);
-    if (is_all) failures += count_unswept(counts);
+  for (const Pass& pass : passes_of(arguments)) {
+    pass.choose();
+    const Counts counts = sweep_all(arguments, pass.kernels);
+    if (is_all) failures += count_unswept(counts, pass.kernels);
     for (const auto& [name, count] : counts) {
-      fmt::print("{} {} cases {} failures {}\n", name, hwy::TargetName(target), count.cases,
-                 count.failures);
+      fmt::print("{} {} cases {} failures {}\n", name, pass.set, count.cases, count.failures);
       failures += count.failures;
     }
   }

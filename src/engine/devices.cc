@@ -6,6 +6,7 @@
 #include <array>
 
 #include "backend/cpu/backend.h"
+#include "backend/emulated/emulated_device.h"
 #include "backend/late/late_device.h"
 #include "backend/null/backend.h"
 #include "backend/reference/backend.h"
@@ -26,6 +27,7 @@ constexpr std::array kTable{
     DeviceRow{"reference", backend::reference::device},
     DeviceRow{"walled", backend::walled::device},
     DeviceRow{"late", backend::late::device},
+    DeviceRow{"emulated", backend::emulated::device},
     DeviceRow{"null", backend::null::device},
 };
 

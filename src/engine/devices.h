@@ -15,7 +15,7 @@ backend::Device& device_named(std::string_view name);
 
 // Devices that users are offered: "cpu".
 std::vector<std::string> device_names();
-// Devices for tests and for planning: "reference", "walled", "late", "null".
+// Devices for tests and for planning: "reference", "walled", "late", "emulated", "null".
 std::vector<std::string> test_device_names();
 
 }  // namespace cloze::engine

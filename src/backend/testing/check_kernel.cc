@@ -10,6 +10,7 @@
 #include "backend/host/host_target.h"
 #include "backend/testing/run_kernel.h"
 #include "backend/testing/tolerance.h"
+#include "base/error.h"
 
 namespace cloze::backend::testing {
 namespace {
@@ -223,11 +224,15 @@ void check_variant(const KernelEntry& entry, const Prepared& prepared,
     const auto run = [&] {
       return run_kernel(*kernel, request, prepared.inputs, prepared.initial_outputs);
     };
-    const KernelOutcome first = run();
-    report_lines(compare_all(target, first));
-    if (effort.is_whole) report_lines(compare_bytes(first, run(), "when run again"));
-    if (threads == 1) by_one_thread = first;
-    report_lines(compare_bytes(by_one_thread, first, "than by one thread"));
+    try {
+      const KernelOutcome first = run();
+      report_lines(compare_all(target, first));
+      if (effort.is_whole) report_lines(compare_bytes(first, run(), "when run again"));
+      if (threads == 1) by_one_thread = first;
+      report_lines(compare_bytes(by_one_thread, first, "than by one thread"));
+    } catch (const InternalError& error) {  // what an emulated kernel did wrong
+      return report_line(error.what());
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 //
 // It checks for each case: results within the computed tolerance of the reference in double, from
 // the same rounded inputs; written and accumulated outputs; guard bytes, inputs and workspace left
-// alone; the same bytes when run again, and with one thread as with several. A comparison that
+// alone; the same bytes when run again, and with one thread as with several; no InternalError. A comparison that
 // could not fail (almost all expected values zero, or a bound too wide to mean anything) is itself
 // a failure, MISTRUSTED.
 #pragma once

@@ -8,6 +8,7 @@
 
 #include "backend/host/host_target.h"
 #include "backend/reference/backend.h"
+#include "base/error.h"
 #include "ops/gelu.h"
 #include "ops/linear.h"
 
@@ -26,6 +27,7 @@ enum class Fault {
   kNotRepeatable,
   kDependsOnThreads,
   kPastWorkspace,
+  kThrows,
 };
 
 Fault current_fault = Fault::kNone;  // what the next kernel does wrong; entries carry no state
@@ -79,6 +81,8 @@ class FaultyKernel : public Kernel {
       case Fault::kPastWorkspace:
         arguments.workspace.as<char>()[workspace_bytes()] = 0;
         return;
+      case Fault::kThrows:
+        throw InternalError("thread 3 reads what thread 4 writes");
     }
   }
 
@@ -129,6 +133,7 @@ TEST(CheckKernel, EveryFaultIsCaught) {
   expect_caught(Fault::kNotRepeatable, "other bytes when run again");
   expect_caught(Fault::kDependsOnThreads, "threads 3: result 0: other bytes than by one thread");
   expect_caught(Fault::kPastWorkspace, "bytes beside workspace overwritten");
+  expect_caught(Fault::kThrows, "threads 1: thread 3 reads what thread 4 writes");
 }
 
 // An infinity is expected as it is: neither NaN nor the other infinity is as good.

@@ -1,0 +1,49 @@
+// Launcher (launcher.h) of a card, by nvcc.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <string>
+#include <string_view>
+
+#include "backend/device.h"
+#include "backend/gpu/card_block.h"
+#include "backend/gpu/launcher.h"
+
+namespace cloze::backend::gpu::inline card {
+
+// Of the device that has the card.
+cudaStream_t stream_of(Stream& stream);
+// EnvironmentError that names the kernel when its launch failed.
+void check_launch(std::string_view kernel, cudaError_t error);
+
+template <typename K>
+__global__ void __launch_bounds__(K::kThreads)
+    run(const __grid_constant__ typename K::Arguments arguments) {
+  K::run(arguments);
+}
+
+class Launcher {
+ public:
+  Launcher(std::string_view kernel, Stream& stream) : kernel_(kernel), stream_(stream_of(stream)) {}
+
+  template <typename T>
+  Global<T> tensor(const std::string&, T* data, int64_t) {
+    return Global<T>(data);
+  }
+
+  template <typename K>
+  void launch(const Grid& grid, const typename K::Arguments& arguments) {
+    const dim3 blocks(static_cast<uint32_t>(grid.x), static_cast<uint32_t>(grid.y));
+    run<K><<<blocks, K::kThreads, shared_bytes<K>(), stream_>>>(arguments);
+    check_launch(kernel_, cudaGetLastError());
+  }
+
+  void finish() const {}
+
+ private:
+  std::string_view kernel_;
+  cudaStream_t stream_;
+};
+
+}  // namespace cloze::backend::gpu::inline card

@@ -1,0 +1,42 @@
+#include "backend/gpu/kernels.h"
+
+#include <algorithm>
+
+namespace cloze::backend::gpu::inline CLOZE_GPU_TARGET {
+namespace {
+
+template <typename Predicate>
+bool any_type(const KernelRequest& request, const Predicate& predicate) {
+  const auto holds = [&](const graph::TensorType& type) { return predicate(type.dtype); };
+  return std::ranges::any_of(request.inputs, holds) || std::ranges::any_of(request.outputs, holds);
+}
+
+}  // namespace
+
+bool has_bf16(const KernelRequest& request) {
+  return any_type(request, [](DType dtype) { return dtype == DType::kBF16; });
+}
+
+std::optional<std::string> refuse_other_storage(const KernelRequest& request) {
+  const auto is_other = [](DType dtype) { return dtype == DType::kF16 || dtype == DType::kF64; };
+  if (!any_type(request, is_other)) return std::nullopt;
+  return "serves f32, and bf16 beside f32";
+}
+
+// None yet.
+KernelTable attention_kernels() { return {}; }
+KernelTable grouped_convolution_kernels() { return {}; }
+KernelTable linear_kernels() { return {}; }
+KernelTable packed_linear_kernels() { return {}; }
+KernelTable vocabulary_loss_kernels() { return {}; }
+
+std::span<const KernelTable> kernel_tables() {
+  static const KernelTable kTables[] = {global_norm_kernels(),
+#define CLOZE_KERNELS(family) family##_kernels(),
+                                        CLOZE_OPERATOR_FAMILIES(CLOZE_KERNELS)
+#undef CLOZE_KERNELS
+  };
+  return kTables;
+}
+
+}  // namespace cloze::backend::gpu::inline CLOZE_GPU_TARGET
