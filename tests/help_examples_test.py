@@ -56,6 +56,10 @@ RUNS = {
     "score": "",
     "score squad": "",
     "score glue": "",
+    "score classify": "",
+    "score regress": "",
+    "score multilabel": "",
+    "score tag": "",
     "serve": "--port 0",
     "config": "",
     "config import": "",
@@ -119,6 +123,8 @@ def make_files(folder):
     (folder / "enwiki-pages-articles.xml.bz2").write_bytes(bz2.compress(DUMP.encode()))
     write_pairs(folder / "glue_data" / "SST-2")
     write_tables(folder)
+    (folder / "topics.jsonl").write_text('{"label": ["art"], "probabilities": {"art": 0.8, "sport": 0.1}}\n')
+    (folder / "tagged.conll").write_text("Anna B-PER B-PER\nkeeps O O\nOrla B-LOC O\n")
     shutil.copy(ROOT / "configs" / "habana" / "bert_base_finetune_fp32_squad_eager.yaml", folder / "squad.yaml")
 
 

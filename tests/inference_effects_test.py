@@ -82,6 +82,19 @@ def make_predictions(folder):
     for name, predicted in {"right": labels, "wrong": labels[:1] * 8}.items():
         rows = "".join(f"{i}\t{label}\n" for i, label in enumerate(predicted))
         (folder / f"{name}.tsv").write_text("index\tprediction\n" + rows)
+    write_own_predictions(folder)
+
+
+def write_own_predictions(folder):
+    """Right and wrong ones, as `cloze finetune` writes them."""
+    for name, predicted in (("right", "a"), ("wrong", "b")):
+        rows = {"classes": [{"label": "a", "predicted": predicted}, {"label": "b", "predicted": "b"}],
+                "numbers": [{"label": 1, "predicted": 1 if predicted == "a" else 3}, {"label": 2, "predicted": 2}],
+                "sets": [{"label": ["a"], "predicted": [predicted], "probabilities": {"a": 0.9, "b": 0.1}}]}
+        for kind, objects in rows.items():
+            (folder / f"{name}_{kind}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in objects))
+        (folder / f"{name}.conll").write_text(f"Ann\tI-{predicted}\tI-a\n")
+    (folder / "gold.conll").write_text("Ann\tO\n")
 
 
 # --- What may differ --------------------------------------------------------------------------
@@ -245,6 +258,43 @@ class ScoreGlueTest(InferenceEffects, unittest.TestCase):
         "task": Effect("CoLA", refused("RTE/dev.tsv", status=3)),
         "data": Effect("in/glue/WNLI/dev.tsv", refused("WNLI/dev.tsv", status=3)),
         "predictions": Effect("in/wrong.tsv", score("accuracy")),
+    }
+
+
+class ScoreClassifyTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "score classify"
+    BASE = {"predictions": "in/right_classes.jsonl"}
+    EFFECTS = {"predictions": Effect("in/wrong_classes.jsonl", score("accuracy"))}
+
+
+class ScoreRegressTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "score regress"
+    BASE = {"predictions": "in/right_numbers.jsonl"}
+    EFFECTS = {"predictions": Effect("in/wrong_numbers.jsonl", score("pearson"))}
+
+    def test_several_files_have_their_scores_by_name(self):
+        files = ["in/right_numbers.jsonl", "in/wrong_numbers.jsonl"]
+        run = CommandRun(self.folder, "several", self.COMMAND, {"predictions": files})
+        self.assertEqual({name: round(scores["pearson"]) for name, scores in json.loads(run.output).items()},
+                         dict(zip(files, (1, -1))))
+
+
+class ScoreMultilabelTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "score multilabel"
+    BASE = {"predictions": "in/right_sets.jsonl"}
+    EFFECTS = {
+        "predictions": Effect("in/wrong_sets.jsonl", score("subset_accuracy")),
+        "threshold": Effect(0.05, score("subset_accuracy")),
+    }
+
+
+class ScoreTagTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "score tag"
+    BASE = {"predictions": "in/right.conll"}
+    EFFECTS = {
+        "predictions": Effect("in/wrong.conll", score("accuracy")),
+        "data": Effect("in/gold.conll", score("accuracy")),
+        "mode": Effect("iob2", score("micro")),
     }
 
 

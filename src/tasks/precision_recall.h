@@ -17,7 +17,8 @@
 
 namespace cloze::tasks {
 
-// How often a class is the gold one (TP + FN), is the predicted one (TP + FP), and is both (TP).
+// Counts how often a class is the gold one (TP + FN), is the predicted one (TP + FP), and is both
+// (TP).
 struct ClassCounts {
   int64_t both = 0, gold = 0, predicted = 0;
 

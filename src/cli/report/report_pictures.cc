@@ -21,7 +21,7 @@ using plan::ProgramUse;
 
 // All in user units.
 constexpr double kWidth = 960;
-// Of the picture of memory.
+// The picture of memory.
 constexpr double kHeight = 420, kLeft = 70, kTop = 40, kPlotWidth = 870, kPlotHeight = 330;
 
 constexpr size_t kMostGroups = 6;
@@ -169,7 +169,7 @@ class Picture {
   double most_ = 1.0;  // MiB
 };
 
-// Of the picture of times.
+// The picture of times.
 constexpr double kNameWidth = 240, kBarWidth = 520, kRowHeight = 38, kBarHeight = 15;
 
 std::string bar(double y, double seconds, double longest, const char* kind) {

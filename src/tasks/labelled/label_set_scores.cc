@@ -3,7 +3,7 @@
 namespace cloze::tasks {
 namespace {
 
-// Of all labels of a row, and of all rows of a label.
+// The sums over the labels of each row, and over the rows of each label.
 struct Counts {
   std::vector<ClassCounts> rows, labels;
 };
