@@ -91,6 +91,26 @@ def class_loss(model, batch):
     return model(**inputs_of(batch), labels=torch.tensor([one["label"] for one in batch])).loss
 
 
+def score_loss(model, batch):
+    """Regression: mean squared error."""
+    return model(**inputs_of(batch), labels=torch.tensor([[one["label"]] for one in batch])).loss
+
+
+def label_set_loss(model, batch):
+    """Several labels: "label" is 1.0 or 0.0 for each of them."""
+    return model(**inputs_of(batch), labels=torch.tensor([one["label"] for one in batch])).loss
+
+
+def choice_loss(model, batch):
+    """Multiple choice, of samples whose "choices" may differ in number: transformers takes one question of each
+    number at a time, so its sequences are classified together and its loss is taken question by question."""
+    logits = model(**{name: rows[:, None] for name, rows in
+                      inputs_of([choice for one in batch for choice in one["choices"]]).items()}).logits[:, 0]
+    of_questions = logits.split([len(one["choices"]) for one in batch])
+    return torch.stack([-one.log_softmax(0)[sample["label"]]
+                        for one, sample in zip(of_questions, batch, strict=True)]).mean()
+
+
 def train(model, loss_of, recipe, batches):
     """Yields the loss of each step. batches: the samples of the first steps."""
     named = list(model.named_parameters())

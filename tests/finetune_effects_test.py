@@ -68,6 +68,17 @@ def make_tables(folder):
                 for which in (("the cat sat", "cat", "dog"), ("a dog ran", "dog", "cat")))]
     (folder / "labels.csv").write_text(table(rows))
     (folder / "fewer.csv").write_text(table(rows[:6]))
+    sets = [row.replace(",cat,dog,", ",cat|animal,dog,") for row in rows]
+    (folder / "sets.csv").write_text(table(sets))
+    (folder / "fewer_sets.csv").write_text(table(sets[:6]))
+    (folder / "unknown_sets.csv").write_text(table([row.replace("sat", "zebra") for row in sets]))
+    (folder / "quoted_sets.csv").write_text(table([row.replace("the cat", '"the cat') for row in sets]))
+    quiz = [f"{row},the dog ran,the cat sat,{i % 2},{1 - i % 2}" for i, row in enumerate(rows)]
+    header = "text,extra,label,other,number,choice0,choice1,wrong,right"
+    for name, made in (("quiz", quiz), ("fewer_quiz", quiz[:6]),
+                       ("unknown_quiz", [row.replace("sat", "zebra") for row in quiz]),
+                       ("quoted_quiz", [row.replace("the cat", '"the cat', 1) for row in quiz])):
+        (folder / f"{name}.csv").write_text(table(made, header))
     (folder / "pairs.csv").write_text(table(rows, "text,text_pair,label,other,number"))
     (folder / "quoted.csv").write_text(table([row.replace("the cat", '"the cat') for row in rows]))
     (folder / "unknown.csv").write_text(table([row.replace("sat", "zebra") for row in rows]))
@@ -144,14 +155,14 @@ def held_out(run):
     return int(found[1]) if found else 0
 
 
-def finetune_effects(task):
-    """Options of both tasks of `cloze finetune`."""
-    shared = shared_effects(task, "eval_results.json", "predictions.jsonl", {"train_file": "unknown.csv"})
+def finetune_effects(task, kind=""):
+    """Options of the tasks of `cloze finetune` on tables of texts; `kind` is the end of their files' names."""
+    shared = shared_effects(task, "eval_results.json", "predictions.jsonl", {"train_file": f"unknown{kind}.csv"})
     return {
         **shared,
         "do_evaluation": Effect("true", writes("eval_results.json", "predictions.jsonl"), **SCORE_ONLY, base={}),
         "do_predict": Effect("true", refused("there is no data to predict")),
-        "train_file": Effect("fewer.csv", other_weights),
+        "train_file": Effect(f"fewer{kind}.csv", other_weights),
         "dev_file": Effect(None, lambda run, base: held_out(run) > 0 == held_out(base)),
         "dev_share": Effect(0.5, lambda run, base: held_out(run) > held_out(base), dev_file=None,
                             base={"dev_file": None}),
@@ -159,7 +170,7 @@ def finetune_effects(task):
         "pair_column": Effect("extra", other_weights),
         "quotes": Effect("false", lambda run, base: run.status == 0 and base.status == 3 and
                          "text follows the quote that ends a field" in base.messages,
-                         train_file="quoted.csv", base={"train_file": "quoted.csv"}),
+                         train_file=f"quoted{kind}.csv", base={"train_file": f"quoted{kind}.csv"}),
         "classifier_dropout": Effect(0.5, other_weights),
     }
 
@@ -221,6 +232,35 @@ class FinetuneClassifyEffectsTest(OptionEffects, unittest.TestCase):
     BASE = OF_TABLES
     EFFECTS = {**finetune_effects("classify"),
                "label_column": Effect("other", other_weights)}
+    make_data = staticmethod(make_data)
+
+
+def labels_of(run):
+    return sorted(run.json("config.json")["label2id"])
+
+
+class FinetuneMultilabelEffectsTest(OptionEffects, unittest.TestCase):
+    COMMAND = "finetune multilabel"
+    KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
+    BASE = {**OF_TABLES, "train_file": "sets.csv", "dev_file": "fewer_sets.csv"}
+    EFFECTS = {
+        **finetune_effects("multilabel", "_sets"),
+        "label_column": Effect("other", lambda run, base: (labels_of(run), labels_of(base)) ==
+                               (["cat", "dog"], ["animal", "cat", "dog"])),
+        "label_separator": Effect("+", lambda run, base: labels_of(run) == ["cat|animal", "dog"]),
+    }
+    make_data = staticmethod(make_data)
+
+
+class FinetuneChooseEffectsTest(OptionEffects, unittest.TestCase):
+    COMMAND = "finetune choose"
+    KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
+    BASE = {**OF_TABLES, "train_file": "quiz.csv", "dev_file": "fewer_quiz.csv", "label_column": "right"}
+    EFFECTS = {
+        **finetune_effects("choose", "_quiz"),
+        "label_column": Effect("wrong", other_weights),
+        "choice_column": Effect("text,extra", other_weights),
+    }
     make_data = staticmethod(make_data)
 
 

@@ -50,8 +50,11 @@ RUNS = {
     "glue": TUNE,
     "finetune": TUNE,
     "finetune classify": TUNE,
+    "finetune choose": TUNE,
+    "finetune multilabel": TUNE,
     "finetune regress": TUNE,
     "answer": "",
+    "choose": "",
     "classify": "",
     "score": "",
     "score squad": "",
@@ -70,6 +73,8 @@ RUNS = {
     "config print glue": "",
     "config print finetune": "",
     "config print finetune classify": "",
+    "config print finetune choose": "",
+    "config print finetune multilabel": "",
     "config print finetune regress": "",
     "config schema": "",
     "config schema pretrain": "",
@@ -77,6 +82,8 @@ RUNS = {
     "config schema glue": "",
     "config schema finetune": "",
     "config schema finetune classify": "",
+    "config schema finetune choose": "",
+    "config schema finetune multilabel": "",
     "config schema finetune regress": "",
     "benchmark": "",
     "launch": "",
@@ -106,6 +113,8 @@ def write_pairs(folder):
 def write_tables(folder):
     rows = "".join(f"{text} {i},{label}\n" for i in range(10) for text, label in (("a fine film", "good"), ("a mill", "plain")))
     (folder / "data.csv").write_text("text,label\n" + rows)
+    (folder / "topics.jsonl").write_text('{"text": "a mill", "topics": ["trade", "town"]}\n{"text": "a fair"}\n' * 10)
+    (folder / "quiz.jsonl").write_text('{"text": "Who grinds?", "choices": ["the mill", "the fair"], "label": 0}\n' * 20)
     (folder / "pairs.tsv").write_text("sentence1\tsentence2\tscore\n" + "a mill\ta bridge\t2.5\na town\ta river\t1\n" * 10)
 
 

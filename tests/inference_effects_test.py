@@ -52,7 +52,7 @@ def measures_tokens(least, most=None):
 
 
 def make_data(folder):
-    make_models(folder, "mlm", "qa", "rte")
+    make_models(folder, "mlm", "qa", "rte", "topics", "quiz")
     cloze(folder, "compile", "--init-checkpoint", "mlm", "--output-file", "mlm.compiled")
     # A folder with weights alone: options have to name the configuration and the vocabulary.
     (folder / "weights").mkdir()
@@ -62,6 +62,8 @@ def make_data(folder):
     (folder / "context.txt").write_text("the dog ran on the hill .")
     (folder / "questions.jsonl").write_text(json.dumps({"question": QUESTION, "context": "a cat sat ."}) + "\n")
     (folder / "blanks.jsonl").write_text(json.dumps({"text": TEXT, "answer": "cat"}) + "\n")
+    quiz = {"text": "the cat sat", "text_pair": "then", "choices": ["a dog ran", "who sat", "the mat"]}
+    (folder / "quiz.jsonl").write_text(json.dumps(quiz) + "\n")
     (folder / "texts.tsv").write_text("the cat sat\ta cat sat\nthe dog ran\n")
     (folder / "lengths.txt").write_text("5 3\n9 2\n")
     make_predictions(folder)
@@ -177,8 +179,33 @@ class ClassifyTest(InferenceEffects, unittest.TestCase):
         "init_checkpoint": Effect("in/other_rte", prints_other),
         "text": Effect(["the cat sat\ta cat sat", "the dog"], lines(2)),
         "input_file": Effect("in/texts.tsv", lines(2), text=None, base={}),
+        "threshold": Effect(0, lambda run, base: run.output.count("\t") == 5 and base.output == "-\n",
+                            init_checkpoint="in/topics", base={"init_checkpoint": "in/topics", "threshold": 1}),
         "json": Effect("true", lambda run, base: len(json.loads(run.output)["classes"]) == 2),
     }
+
+    def test_a_threshold_is_for_several_labels(self):
+        run = self.run_with("one_label", {"threshold": 0.3}, self.COMMAND)
+        self.assertEqual(run.status, 2)
+        self.assertIn("threshold 0.3 is for a model of which several labels may hold; leave it out", run.messages)
+
+
+class ChooseTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "choose"
+    BASE = {"init_checkpoint": "in/quiz", "text": "the cat sat", "choice": ["a dog ran", "who sat"], "threads": 1}
+    EFFECTS = {
+        **MACHINE,
+        "init_checkpoint": Effect("in/other_quiz", prints_other),
+        "text": Effect("the dog ran\tthen", prints_other),
+        "choice": Effect(["a dog ran", "who sat", "the mat"], prints_other),
+        "input_file": Effect("in/quiz.jsonl", prints_other, text=None, choice=None, base={}),
+        "json": Effect("true", lambda run, base: len(json.loads(run.output)["probabilities"]) == 2),
+    }
+
+    def test_a_choice_takes_two(self):
+        run = self.run_with("one", {"choice": ["who sat"]}, self.COMMAND)
+        self.assertEqual(run.status, 2)
+        self.assertIn("--choice is given 1 times; give two or more of them", run.messages)
 
 
 class CompileTest(InferenceEffects, unittest.TestCase):

@@ -166,6 +166,10 @@ def ends_a_slow_request(run, base):
     return is_ended(run) and not is_ended(base)
 
 
+def labels(server):
+    return len(json.loads(server.ask({"text": "the cat sat"}, path="/classify")[1])["labels"])
+
+
 def says_soon(part):
     def said(server):
         server.ask(BLANK)
@@ -196,6 +200,8 @@ class ServeTest(OptionEffects, unittest.TestCase):
         "model_name": Effect("towns", lambda run, base: json.loads(run.ask(BLANK)[1])["model"] == "towns" and
                              json.loads(base.ask(BLANK)[1])["model"] == "mlm/checkpoint-1"),
         "version_2_with_negative": Effect("true", may_be_empty, init_checkpoint="qa"),
+        "threshold": Effect(0, lambda run, base: (labels(run), labels(base)) == (3, 0), init_checkpoint="topics",
+                            base={"init_checkpoint": "topics", "threshold": 1}),
         "max_connections": Effect(1, answers_a_second_connection_with(503)),
         "max_connections_per_address": Effect(1, answers_a_second_connection_with(0)),
         "max_header_bytes": Effect(300, status(431, BLANK, **{"X-Long": "a" * 300})),
@@ -223,7 +229,7 @@ class ServeTest(OptionEffects, unittest.TestCase):
 
     @staticmethod
     def make_data(folder):
-        make_models(folder, "mlm", "qa")
+        make_models(folder, "mlm", "qa", "topics")
 
     @classmethod
     def setUpClass(cls):

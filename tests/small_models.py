@@ -9,6 +9,8 @@ SIZES = ("--vocab-size", 32, "--hidden-size", 16, "--num-hidden-layers", 1, "--n
 COMMANDS = {
     "mlm": ("pretrain", "--generated-data", "true", "--max-predictions-per-seq", 3),
     "qa": ("squad", "--train-file", "squad.json"),
+    "topics": ("finetune", "multilabel", "--train-file", "sets.csv", "--do-training", "true"),
+    "quiz": ("finetune", "choose", "--train-file", "quiz.csv", "--label-column", "right", "--do-training", "true"),
     "rte": ("glue", "--task-name", "RTE", "--data-dir", "glue", "--do-training", "true"),
 }
 

@@ -80,7 +80,7 @@ class KeyReader {
   const std::string& source_;
 };
 
-// What the logits of sequences mean; those of tokens are of one label out of several.
+// Names what the logits of sequences mean; those of tokens are of one label out of several.
 std::string_view problem_type_of(const BertHead& head) {
   if (head.is_multi_label) return kMultiLabel;
   return head.is_regression() ? kRegression : kSingleLabel;
@@ -142,8 +142,8 @@ std::vector<std::string> labels_of(const Json& object, const std::string& source
   return labels;
 }
 
-// What the logits of sequences mean, where the configuration says it; several labels may also be one
-// out of several, and one label is a number.
+// Takes what the logits of sequences mean from the configuration, where it says it. Otherwise one
+// label is a number, and several are one out of them.
 void read_problem_type(const KeyReader& reader, const std::string& source, BertHead& head) {
   if (head.kind != HeadKind::kSequenceClassification) return;
   const std::string_view other = problem_type_of(head);

@@ -190,7 +190,7 @@ std::vector<Value> class_logits(const HeadGraph& model, Value hidden) {
   return {model.linear("classifier", hidden, std::ssize(model.head.labels))};
 }
 
-// What the classifier of sequences reads in training, [B, H].
+// The pooled states as the classifier of sequences reads them in training, [B, H].
 Value dropped_pooled(const HeadGraph& model) {
   const Value sequence_ids = model.integers("sequence_ids", model.shape.sequences);
   const ops::RandomInputs random{.sample_ids = sequence_ids,
@@ -311,6 +311,7 @@ HeadTraits multiple_choice() {
           .has_dropout = true,
           .pipeline = "multiple-choice",
           .objective = "Choice of the right text",
+          .endpoint = "/choose",
           .outputs = {{"choice_logits", OutputRows::kSequences, one}},
           .losses = choice_losses,
           .logits = [](const HeadGraph& model,

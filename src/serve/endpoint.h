@@ -16,10 +16,16 @@ namespace cloze::serve {
 struct Input {
   std::string first;
   std::string second;  // "" when not given
+  std::vector<std::string> list;
   int64_t top_k = 5;
   int64_t candidates = 1;  // that its answer lists, at most
 
-  int64_t bytes() const { return static_cast<int64_t>(first.size() + second.size()); }
+  int64_t bytes() const {
+    const size_t texts = first.size() + second.size();
+    size_t bytes = list.empty() ? texts : 0;
+    for (const std::string& one : list) bytes += texts + one.size();  // each is read with them
+    return static_cast<int64_t>(bytes);
+  }
 };
 
 // One output per input, in order. UserError when any input is a bad one, before it computes;
@@ -31,6 +37,7 @@ struct Endpoint {
   std::string first_field;   // "question"
   std::string second_field;  // "context"; "" for none
   bool requires_second = false;
+  std::string list_field;  // "choices", a list of two texts or more; "" for none
   bool has_top_k = false;
   std::function<int64_t(const Input& input)> count_candidates = [](const Input& input) {
     return input.top_k;

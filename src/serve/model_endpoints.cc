@@ -8,6 +8,7 @@
 #include "serve/page_example.h"
 #include "tasks/mask_filler.h"
 #include "tasks/squad/question_answerer.h"
+#include "tasks/text_chooser.h"
 #include "tasks/text_classifier.h"
 
 namespace cloze::serve {
@@ -64,8 +65,16 @@ std::vector<Json> classify(tasks::TextClassifier& classifier, std::span<const In
   for (const Input& input : inputs) texts.push_back({input.first, input.second});
   std::vector<Json> outputs;
   for (const tasks::Classification& one : classifier.classify(texts)) {
-    outputs.push_back(tasks::classification_json(one, classifier.head().is_regression()));
+    outputs.push_back(tasks::classification_json(one, classifier.head()));
   }
+  return outputs;
+}
+
+std::vector<Json> choose(tasks::TextChooser& chooser, std::span<const Input> inputs) {
+  std::vector<tasks::TextAndChoices> texts;
+  for (const Input& input : inputs) texts.push_back({input.first, input.second, input.list});
+  std::vector<Json> outputs;
+  for (const tasks::Choice& one : chooser.choose(texts)) outputs.push_back(tasks::choice_json(one));
   return outputs;
 }
 
@@ -91,13 +100,22 @@ Endpoint answering(const SharedModel& model, const ServingOptions& options) {
 }
 
 Endpoint classifying(const SharedModel& model, const ServingOptions& options) {
-  return {
-      .first_field = "text",
-      .second_field = "text_pair",
-      .count_candidates = [classes =
-                               std::ssize(model->head().labels)](const Input&) { return classes; },
-      .handler = [classifier = std::make_shared<tasks::TextClassifier>(model, options.num_threads)](
-                     auto inputs) { return classify(*classifier, inputs); }};
+  return {.first_field = "text",
+          .second_field = "text_pair",
+          .count_candidates =
+              [classes = std::ssize(model->head().labels)](const Input&) { return classes; },
+          .handler = [classifier = std::make_shared<tasks::TextClassifier>(
+                          model, options.num_threads, options.threshold)](
+                         auto inputs) { return classify(*classifier, inputs); }};
+}
+
+Endpoint choosing(const SharedModel& model, const ServingOptions& options) {
+  return {.first_field = "text",
+          .second_field = "text_pair",
+          .list_field = "choices",
+          .count_candidates = [](const Input& input) { return std::ssize(input.list); },
+          .handler = [chooser = std::make_shared<tasks::TextChooser>(model, options.num_threads)](
+                         auto inputs) { return choose(*chooser, inputs); }};
 }
 
 // Makes the endpoint of a head; its path is in the head's row.
@@ -109,6 +127,7 @@ constexpr EndpointOfHead kEndpoints[] = {
     {models::HeadKind::kPretraining, filling},
     {models::HeadKind::kQuestionAnswering, answering},
     {models::HeadKind::kSequenceClassification, classifying},
+    {models::HeadKind::kMultipleChoice, choosing},
 };
 
 Endpoint endpoint_of(const SharedModel& model, const ServingOptions& options) {
@@ -150,6 +169,9 @@ Json describe(const inference::PretrainedModel& model, const std::string& name) 
 ServedModel serve_model(const SharedModel& model, const ServingOptions& options) {
   if (options.may_have_no_answer) {
     model->pretrained().require_head(models::HeadKind::kQuestionAnswering);
+  }
+  if (options.threshold) {
+    model->pretrained().require_head(models::HeadKind::kSequenceClassification);
   }
   const Endpoint endpoint = endpoint_of(model, options);
   Json description = describe(model->pretrained(), options.model_name);

@@ -7,8 +7,12 @@
 //   question answering       /answer    {"question", "context", "top_k"}
 //                                       -> {"answers": [{"text", "probability", "start", "end"}]}
 //   sequence classification  /classify  {"text", "text_pair"}
-//                                       -> {"classes": [{"label", "probability"}]}, or of a model
-//                                          that predicts a number {"value"}
+//                                       -> {"classes": [{"label", "probability"}]}, of a model of
+//                                          several labels also {"labels": [...]}, those that hold,
+//                                          or of a model that predicts a number {"value"}
+//   multiple choice          /choose    {"text", "text_pair", "choices": [...]}
+//                                       -> {"choice", "probabilities": [...]}: the number of the most
+//                                          probable, and a probability for each
 //
 // An output for an input that was cut also has {"truncated": {"tokens", "kept"}}
 // (tasks/truncation.h): of a question, of a text or both of a pair. A text with blanks is never cut.
@@ -20,6 +24,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +37,7 @@ namespace cloze::serve {
 struct ServingOptions {
   int num_threads = 0;              // that run a batch together; 0: all processors
   bool may_have_no_answer = false;  // "" is among the answers to questions, as in SQuAD 2.0
+  std::optional<double> threshold;  // above which a label of several holds
   std::string model_name;           // empty: that of its folder or file
 };
 
@@ -40,7 +46,8 @@ struct ServedModel {
   std::vector<Endpoint> endpoints;
 };
 
-// UserError when may_have_no_answer is set for a model that answers no questions.
+// UserError when may_have_no_answer is set for a model that answers no questions, or a threshold for
+// one of which no several labels may hold.
 ServedModel serve_model(const std::shared_ptr<const inference::PackedModel>& model,
                         const ServingOptions& options);
 

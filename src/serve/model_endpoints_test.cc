@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
 #include "checkpoints/hugging_face_config.h"
@@ -44,6 +45,7 @@ class MadeUpModel {
   ServedModel serve(bool may_have_no_answer = false) const {
     return serve(folder_, {.num_threads = 1, .may_have_no_answer = may_have_no_answer});
   }
+  ServedModel serve(const ServingOptions& options) const { return serve(folder_, options); }
   static ServedModel serve(const fs::path& folder, const ServingOptions& options) {
     auto model = inference::PackedModel::pack(inference::open_pretrained_model(folder), {});
     return serve_model(std::make_shared<const inference::PackedModel>(std::move(model)), options);
@@ -192,6 +194,57 @@ TEST(ModelEndpoints, AClassifierNamesItsClasses) {
   ASSERT_EQ(outputs[0].at("classes").size(), 3u);
   EXPECT_NEAR(sum_of_probabilities(outputs[0]["classes"]), 1.0, 1e-9);
   EXPECT_NE(outputs[0], outputs[1]);  // the second text counts
+}
+
+TEST(ModelEndpoints, OfSeveralLabelsThoseAboveTheThresholdHold) {
+  const MadeUpModel made_up({.kind = models::HeadKind::kSequenceClassification,
+                             .labels = {"sport", "money", "law"},
+                             .is_multi_label = true});
+  const std::vector<Input> inputs = {{.first = "the town"}};
+  const auto holding = [&](std::optional<double> threshold) {
+    const auto output =
+        made_up.serve({.num_threads = 1, .threshold = threshold}).endpoints[0].handler(inputs)[0];
+    EXPECT_EQ(output.at("classes").size(), 3u);
+    size_t above = 0;
+    for (size_t i = 0; i < 3; ++i) {
+      const Json& one = output.at("classes")[i];
+      if (one.at("probability").get<double>() <= threshold.value_or(0.5)) continue;
+      EXPECT_EQ(output.at("labels").at(i), one.at("label"));
+      ++above;
+    }
+    EXPECT_EQ(output.at("labels").size(), above);
+    return output.at("labels").size();
+  };
+  EXPECT_EQ(holding(0.0), 3u);
+  EXPECT_EQ(holding(1.0), 0u);
+  holding(std::nullopt);
+  const MadeUpModel one_label(
+      {.kind = models::HeadKind::kSequenceClassification, .labels = {"no", "yes"}});
+  EXPECT_THROW(one_label.serve({.num_threads = 1, .threshold = 0.3}), UserError);
+  const MadeUpModel words({.kind = models::HeadKind::kPretraining});
+  EXPECT_THROW(words.serve({.num_threads = 1, .threshold = 0.3}), UserError);
+}
+
+TEST(ModelEndpoints, AChoiceIsTheMostProbableOfTheList) {
+  const MadeUpModel made_up({.kind = models::HeadKind::kMultipleChoice});
+  const Endpoint endpoint = made_up.serve().endpoints[0];
+  const std::vector<Input> inputs = {
+      {.first = "the town", .list = {"a river", "the mill", "a town"}},
+      {.first = "the town", .list = {"a town", "a river"}},
+      {.first = "the town", .second = "the", .list = {"a town", "a river"}}};
+  const auto outputs = endpoint.handler(inputs);
+  ASSERT_EQ(outputs.size(), 3u);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto probabilities = outputs[i].at("probabilities").get<std::vector<double>>();
+    ASSERT_EQ(probabilities.size(), inputs[i].list.size());
+    EXPECT_NEAR(std::accumulate(probabilities.begin(), probabilities.end(), 0.0), 1.0, 1e-9);
+    EXPECT_EQ(std::ranges::max_element(probabilities) - probabilities.begin(),
+              outputs[i].at("choice").get<int64_t>());
+  }
+  EXPECT_NE(outputs[1], outputs[2]);  // the second text counts
+  EXPECT_EQ(endpoint.count_candidates(inputs[0]), 3);
+  EXPECT_THROW(endpoint.handler(std::vector<Input>{{.first = "the town", .list = {"a"}}}),
+               UserError);
 }
 
 TEST(ModelEndpoints, AModelIsCalledByItsFolder) {

@@ -19,6 +19,7 @@ using formats::Json;
 struct Example {
   std::string first, second;  // as an Input has them
   std::string answer;
+  std::vector<std::string> list = {};
 };
 
 constexpr const char* kParagraph =
@@ -51,14 +52,24 @@ std::optional<Example> stored_example(const fs::path& file, const Endpoint& endp
     const Json* found = object.find(name);
     return found && found->is_string() ? found->get<std::string>() : "";
   };
+  const auto texts = [](const Json& object, const std::string& name) {
+    std::vector<std::string> list;
+    const Json* found = object.find(name);
+    if (!found || !found->is_array()) return list;
+    for (const Json& one : *found) {
+      if (one.is_string()) list.push_back(one.get<std::string>());
+    }
+    return list;
+  };
   const auto input = stored->value("input", formats::Json::object());
   if (!input.is_object()) return std::nullopt;
   return Example{text(input, endpoint.first_field), text(input, endpoint.second_field),
-                 text(*stored, "answer")};
+                 text(*stored, "answer"), texts(input, endpoint.list_field)};
 }
 
-// The answer, word or class that an output has first.
-std::string best_of(const Json& output) {
+// The answer, word, class or choice that an output has first.
+std::string best_of(const Json& output, const Example& example) {
+  if (output.contains("choice")) return example.list.at(output["choice"].get<size_t>());
   const auto first = [](const Json& list) { return list.empty() ? Json::object() : list.front(); };
   if (output.contains("answers")) return first(output["answers"]).value("text", "");
   if (output.contains("classes")) return first(output["classes"]).value("label", "");
@@ -67,10 +78,11 @@ std::string best_of(const Json& output) {
 }
 
 bool is_answered_right(const Endpoint& endpoint, const Example& example) {
-  const Input input{.first = example.first, .second = example.second, .top_k = 1};
+  const Input input{
+      .first = example.first, .second = example.second, .list = example.list, .top_k = 1};
   try {
     const auto outputs = endpoint.handler(std::span(&input, 1));
-    return text::lower_ascii(best_of(outputs[0])) == text::lower_ascii(example.answer);
+    return text::lower_ascii(best_of(outputs[0], example)) == text::lower_ascii(example.answer);
   } catch (const UserError&) {  // longer than this model takes, or its logits are not finite
     return false;
   }
@@ -91,6 +103,7 @@ std::optional<Json> page_example(const Endpoint& endpoint, const fs::path& model
     if (one.answer.empty() || !is_answered_right(endpoint, one)) continue;
     Json input = {{endpoint.first_field, one.first}};
     if (!one.second.empty()) input[endpoint.second_field] = one.second;
+    if (!one.list.empty()) input[endpoint.list_field] = one.list;
     return input;
   }
   return std::nullopt;

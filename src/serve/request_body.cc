@@ -30,15 +30,16 @@ template <typename... Args>
 std::string fields_of(const Endpoint& endpoint) {
   std::string names = "\"" + endpoint.first_field + "\"";
   if (!endpoint.second_field.empty()) names += ", \"" + endpoint.second_field + "\"";
+  if (!endpoint.list_field.empty()) names += ", \"" + endpoint.list_field + "\"";
   if (endpoint.has_top_k) names += ", \"top_k\"";
   return names;
 }
 
 void check_names(const Json& object, const Endpoint& endpoint) {
   for (const auto& [name, value] : object.items()) {
-    const bool is_known = name == endpoint.first_field ||
-                          (name == endpoint.second_field && !name.empty()) ||
-                          (name == "top_k" && endpoint.has_top_k);
+    const bool is_known =
+        name == endpoint.first_field || (name == endpoint.second_field && !name.empty()) ||
+        (name == endpoint.list_field && !name.empty()) || (name == "top_k" && endpoint.has_top_k);
     if (!is_known) {
       refuse(400, "unknown field \"{}\"; {} takes {}", name.substr(0, kQuotedBytes), endpoint.path,
              fields_of(endpoint));
@@ -46,18 +47,36 @@ void check_names(const Json& object, const Endpoint& endpoint) {
   }
 }
 
-std::string text_field(const Json& object, const std::string& name, const Limits& limits) {
-  const auto found = object.find(name);
-  if (!found) refuse(400, "\"{}\" is missing; give it a text", name);
-  if (!found->is_string()) {
-    refuse(400, "\"{}\" is {}; give it a text in quotes", name, found->type_name());
+std::string text_of(const Json& value, const std::string& name, const Limits& limits) {
+  if (!value.is_string()) {
+    refuse(400, "\"{}\" is {}; give it a text in quotes", name, value.type_name());
   }
-  auto text = found->get<std::string>();
+  auto text = value.get<std::string>();
   if (std::ssize(text) > limits.text_bytes) {
     refuse(413, "\"{}\" has {} bytes, more than {}; shorten it", name, text.size(),
            limits.text_bytes);
   }
   return text;
+}
+
+std::string text_field(const Json& object, const std::string& name, const Limits& limits) {
+  const auto found = object.find(name);
+  if (!found) refuse(400, "\"{}\" is missing; give it a text", name);
+  return text_of(*found, name, limits);
+}
+
+std::vector<std::string> list_field(const Json& object, const std::string& name,
+                                    const Limits& limits) {
+  const auto found = object.find(name);
+  if (!found || !found->is_array() || found->size() < 2) {
+    refuse(400, "\"{}\" is {}; give it a list of two texts or more", name,
+           !found              ? "missing"
+           : found->is_array() ? "too short"
+                               : found->type_name());
+  }
+  std::vector<std::string> list;
+  for (const Json& one : *found) list.push_back(text_of(one, name + "[]", limits));
+  return list;
 }
 
 int64_t top_k_of(const Json& object, const Limits& limits) {
@@ -78,6 +97,9 @@ Input input_of(const Json& object, const Endpoint& endpoint, const Limits& limit
   if (endpoint.requires_second ||
       (!endpoint.second_field.empty() && object.contains(endpoint.second_field))) {
     input.second = text_field(object, endpoint.second_field, limits);
+  }
+  if (!endpoint.list_field.empty()) {
+    input.list = list_field(object, endpoint.list_field, limits);
   }
   input.top_k = top_k_of(object, limits);
   input.candidates = endpoint.count_candidates(input);

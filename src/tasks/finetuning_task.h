@@ -71,6 +71,8 @@ class FinetuningTask {
   virtual std::string fresh_prefix() const { return ""; }
   // Asked for once, however many runs there are.
   virtual std::shared_ptr<const data::Dataset> training_data() = 0;
+  // The most sequences that a sample of it has.
+  virtual int64_t sequences_per_sample() const { return 1; }
   // The metric that chooses the weights to keep, more is better. Notes the scores on the dev data.
   virtual double evaluate(inference::InferenceClient& client, int64_t step) = 0;
   // A name for what evaluate() scores, and how: other data and other options have another.

@@ -35,4 +35,11 @@ std::vector<double> softmax(std::span<const T> values) {
   return shares;
 }
 
+// The probability that a label holds whatever the others do.
+inline double sigmoid(double logit) { return 1.0 / (1.0 + std::exp(-logit)); }
+
+// One label of several holds where its probability is above this one (transformers' and
+// scikit-learn's rule).
+inline constexpr double kLabelThreshold = 0.5;
+
 }  // namespace cloze::tasks

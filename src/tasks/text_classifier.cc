@@ -2,35 +2,26 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
+#include "base/error.h"
 #include "tasks/logits.h"
 #include "tasks/sequence_sample.h"
 
 namespace cloze::tasks {
-namespace {
 
-std::vector<ClassProbability> classes_of(std::span<const float> logits,
-                                         const std::vector<std::string>& labels) {
-  if (labels.size() == 1) return {{labels[0], logits[0]}};
-  const std::vector<double> probabilities = softmax(logits);
-  std::vector<ClassProbability> classes;
-  for (size_t c = 0; c < labels.size(); ++c) classes.push_back({labels[c], probabilities[c]});
-  std::stable_sort(classes.begin(), classes.end(),
-                   [](const auto& a, const auto& b) { return a.value > b.value; });
-  return classes;
-}
-
-}  // namespace
-
-formats::Json classification_json(const Classification& classification, bool is_regression) {
+formats::Json classification_json(const Classification& classification,
+                                  const models::BertHead& head) {
   formats::Json reply;
-  if (is_regression) {
+  if (head.is_regression()) {
     reply["value"] = classification.classes[0].value;
   } else {
-    auto list = formats::Json::array();
+    auto list = formats::Json::array(), holding = formats::Json::array();
     for (const ClassProbability& one : classification.classes) {
+      if (std::ssize(holding) < classification.num_holding) holding.push_back(one.label);
       list.push_back({{"label", one.label}, {"probability", one.value}});
     }
+    if (head.is_multi_label) reply["labels"] = std::move(holding);
     reply["classes"] = std::move(list);
   }
   add_truncation(reply, classification.texts);
@@ -58,13 +49,41 @@ std::vector<double> class_predictions(std::span<const std::vector<float>> logits
   return predictions;
 }
 
-TextClassifier::TextClassifier(std::shared_ptr<const inference::PackedModel> model, int num_threads)
-    : client_(std::move(model), models::HeadKind::kSequenceClassification, num_threads) {}
+TextClassifier::TextClassifier(std::shared_ptr<const inference::PackedModel> model, int num_threads,
+                               std::optional<double> threshold)
+    : client_(std::move(model), models::HeadKind::kSequenceClassification, num_threads),
+      threshold_(threshold.value_or(kLabelThreshold)) {
+  if (threshold && !head().is_multi_label) {
+    throw_user_error(
+        "threshold {} is for a model of which several labels may hold; leave it out for {}",
+        *threshold, client_.model().pretrained().path.string());
+  }
+}
+
+Classification TextClassifier::classified(std::span<const float> logits) const {
+  const std::vector<std::string>& labels = head().labels;
+  if (head().is_regression()) return {.classes = {{labels[0], logits[0]}}};
+  std::vector<double> probabilities;
+  if (head().is_multi_label) {
+    for (const float logit : logits) probabilities.push_back(sigmoid(logit));
+  } else {
+    probabilities = softmax(logits);
+  }
+  Classification made;
+  for (size_t c = 0; c < labels.size(); ++c) made.classes.push_back({labels[c], probabilities[c]});
+  std::ranges::stable_sort(made.classes, std::greater(), &ClassProbability::value);
+  if (head().is_multi_label) {
+    made.num_holding = std::ranges::count_if(
+        probabilities, [&](double probability) { return probability > threshold_; });
+  }
+  return made;
+}
 
 std::vector<Classification> TextClassifier::classify(std::span<const TextAndPair> texts) {
   const inference::PackedModel& model = client_.model();
   std::vector<data::Sample> samples;
-  std::vector<Classification> all;
+  std::vector<Truncation> cut;
+  std::vector<UnknownTokens> unknown_of_all;
   for (const TextAndPair& text : texts) {
     const auto pair = text.pair.empty() ? std::nullopt : std::optional<std::string_view>(text.pair);
     SequenceSample made =
@@ -73,10 +92,15 @@ std::vector<Classification> TextClassifier::classify(std::span<const TextAndPair
     unknown.count(made.sample.input_ids, model.tokenizer().vocabulary());
     unknown.find_causes(std::array<std::string_view, 2>{text.text, text.pair}, model.tokenizer());
     samples.push_back(std::move(made.sample));
-    all.push_back({.classes = {}, .texts = made.texts, .unknown = std::move(unknown)});
+    cut.push_back(made.texts);
+    unknown_of_all.push_back(std::move(unknown));
   }
-  const std::vector<std::vector<float>> logits = class_logits(client_, samples);
-  for (size_t i = 0; i < all.size(); ++i) all[i].classes = classes_of(logits[i], head().labels);
+  std::vector<Classification> all;
+  for (const std::vector<float>& logits : class_logits(client_, samples)) {
+    Classification& one = all.emplace_back(classified(logits));
+    one.texts = cut[all.size() - 1];
+    one.unknown = std::move(unknown_of_all[all.size() - 1]);
+  }
   return all;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,7 +22,8 @@ struct TextAndPair {
   std::string pair;  // empty: a single text
 };
 
-// The probability of one class; of a model that predicts a number, that number is the value.
+// The probability of one class, or that a label holds; of a model that predicts a number, that number
+// is the value.
 struct ClassProbability {
   std::string label;
   double value = 0.0;
@@ -29,13 +31,17 @@ struct ClassProbability {
 
 struct Classification {
   std::vector<ClassProbability> classes;  // the most probable first
-  Truncation texts;                       // of both of a pair together
-  UnknownTokens unknown;                  // of both
+  // So many of the first hold: 1, or of several labels those above the threshold.
+  int64_t num_holding = 1;
+  Truncation texts;       // of both of a pair together
+  UnknownTokens unknown;  // of both
 };
 
-// {"classes": [{"label", "probability"}, ...]}; of a model that predicts a number, {"value"}. With
-// what was cut and what is unknown.
-formats::Json classification_json(const Classification& classification, bool is_regression);
+// {"classes": [{"label", "probability"}, ...]}; of a model of several labels also {"labels": [...]},
+// those that hold; of a model that predicts a number, {"value"}. With what was cut and what is
+// unknown.
+formats::Json classification_json(const Classification& classification,
+                                  const models::BertHead& head);
 
 // A row of logits for each sample, in their order, by a model with the head of sequence
 // classification (a single class: a score).
@@ -47,15 +53,20 @@ std::vector<double> class_predictions(std::span<const std::vector<float>> logits
 
 class TextClassifier {
  public:
-  // `num_threads` run a batch together; 0: all processors.
-  TextClassifier(std::shared_ptr<const inference::PackedModel> model, int num_threads);
+  // `num_threads` run a batch together; 0: all processors. A label of several holds above the
+  // threshold (kLabelThreshold); UserError where one is given for another model.
+  TextClassifier(std::shared_ptr<const inference::PackedModel> model, int num_threads,
+                 std::optional<double> threshold = std::nullopt);
 
   std::vector<Classification> classify(std::span<const TextAndPair> texts);
 
   const models::BertHead& head() const { return client_.model().head(); }
 
  private:
+  Classification classified(std::span<const float> logits) const;
+
   inference::InferenceClient client_;
+  double threshold_;
 };
 
 }  // namespace cloze::tasks

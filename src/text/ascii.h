@@ -9,6 +9,7 @@ namespace cloze::text {
 
 constexpr bool is_ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 constexpr bool is_ascii_upper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool is_ascii_letter(char c) { return is_ascii_upper(c) || (c >= 'a' && c <= 'z'); }
 constexpr bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The text without the ASCII white space around it.

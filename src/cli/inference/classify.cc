@@ -1,6 +1,7 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Options {
   ModelOptions model;
   std::vector<std::string> texts;
   std::string input_file;
+  std::optional<double> threshold;
   bool json = false;
   int threads = 0;
 };
@@ -74,30 +76,40 @@ class SamenessNote {
   double least_ = 1.0, most_ = 0.0;
 };
 
-void print_classes(const tasks::Classification& one, bool is_regression, bool as_json) {
-  const tasks::ClassProbability& best = one.classes.front();
+// The labels that hold, each with its probability; "-" where none does.
+std::string labels_text(const tasks::Classification& one) {
+  if (one.num_holding == 0) return "-";
+  std::vector<std::string> fields;
+  for (int64_t i = 0; i < one.num_holding; ++i) {
+    const tasks::ClassProbability& holding = one.classes[static_cast<size_t>(i)];
+    fields.push_back(fmt::format("{}\t{:.4f}", holding.label, holding.value));
+  }
+  return fmt::format("{}", fmt::join(fields, "\t"));
+}
+
+void print_classes(const tasks::Classification& one, const models::BertHead& head, bool as_json) {
   if (as_json) {
-    fmt::print("{}\n", formats::json_line(tasks::classification_json(one, is_regression)));
-  } else if (is_regression) {
-    fmt::print("{:.4f}\n", best.value);
+    fmt::print("{}\n", formats::json_line(tasks::classification_json(one, head)));
+  } else if (head.is_regression()) {
+    fmt::print("{:.4f}\n", one.classes.front().value);
   } else {
-    fmt::print("{}\t{:.4f}\n", best.label, best.value);
+    fmt::print("{}\n", labels_text(one));
   }
 }
 
 void run(const Options& options) {
-  tasks::TextClassifier classifier(open_model(options.model, options.threads), options.threads);
+  tasks::TextClassifier classifier(open_model(options.model, options.threads), options.threads,
+                                   options.threshold);
   const std::vector<tasks::TextAndPair> texts = texts_of(options);
-  const bool is_regression = classifier.head().is_regression();
   TruncationNote cut("text");
   UnknownNote unknown("text");
   SamenessNote sameness;
   for_each_portion<tasks::TextAndPair>(texts, [&](std::span<const tasks::TextAndPair> portion) {
     for (const tasks::Classification& one : classifier.classify(portion)) {
-      print_classes(one, is_regression, options.json);
+      print_classes(one, classifier.head(), options.json);
       cut.count(one.texts);
       unknown.count(one.unknown);
-      if (!is_regression) sameness.count(one.classes.front());
+      if (!classifier.head().is_regression()) sameness.count(one.classes.front());
     }
   });
   cut.print();
@@ -112,6 +124,10 @@ void add_options(OptionTable& table, Options& o) {
   table.add("input_file", &o.input_file,
             "A text, or a pair separated by a tab, on each line; default: standard input",
             {.excludes = {"text"}});
+  table.add(
+      "threshold", &o.threshold,
+      "Probability above which a label of several holds (0.5); \"-\" is printed where none does",
+      {.minimum = 0, .maximum = 1});
   table.add("json", &o.json, "Print all classes, one JSON object per line, in the server's format");
   add_model_options(table, o.model, o.threads);
 }

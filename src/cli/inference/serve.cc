@@ -150,6 +150,8 @@ void add_options(OptionTable& table, Options& o) {
   table.add("port", &o.port, "Port to listen on; 0: any free one", {.minimum = 0});
   table.add("model_name", &o.serving.model_name,
             "Name of the model in replies and on the page (its folder's)");
+  table.add("threshold", &o.serving.threshold,
+            "Probability above which a label of several holds (0.5)", {.minimum = 0, .maximum = 1});
   table.add("version_2_with_negative", &o.serving.may_have_no_answer,
             "A question may have no answer; for models trained on SQuAD 2.0");
   add_limit_options(table, o.limits);

@@ -7,6 +7,7 @@ namespace cloze::cli {
 
 void add_answer(Subcommand program);     // answers questions on texts
 void add_benchmark(Subcommand program);  // runs benchmarks by name
+void add_choose(Subcommand program);     // chooses one of several texts
 void add_classify(Subcommand program);   // classifies texts and pairs of texts
 void add_compile(Subcommand program);    // stores a model with its weights packed
 void add_convert(Subcommand program);    // converts checkpoints

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -16,10 +18,7 @@ namespace {
 
 struct LabelledOptions : FinetuneOptions {
   tasks::LabelledFinetuningOptions labelled;
-  LabelledOptions() {
-    head = labelled.head.kind;
-    min_train_steps = 100;
-  }
+  LabelledOptions() { min_train_steps = 100; }
 };
 
 void add_options(OptionTable& table, LabelledOptions& o, const char* task) {
@@ -40,20 +39,51 @@ void add_options(OptionTable& table, LabelledOptions& o, const char* task) {
                    "Column of the labels (guessed: label, class, category, ...)");
   table.add("quotes", &labelled.table.quotes,
             "Whether double quotes enclose fields of CSV and TSV");
-  table.add("classifier_dropout", &labelled.head.classifier_dropout,
-            "Dropout before the classifier", {.minimum = 0, .maximum = 0.9999999});
+  table.add("classifier_dropout", &labelled.classifier_dropout, "Dropout before the classifier",
+            {.minimum = 0, .maximum = 0.9999999});
   add_finetune_options(table, o, task);
 }
 
+void set_problem(std::unique_ptr<tasks::LabelProblem> problem, LabelledOptions& o) {
+  o.head = problem->head().kind;
+  o.labelled.problem = std::move(problem);
+}
+
 void add_classify_options(OptionTable& table, LabelledOptions& o) {
+  set_problem(tasks::one_label_problem(), o);
   add_options(table, o, "classify");
 }
 
 void add_regress_options(OptionTable& table, LabelledOptions& o) {
-  o.labelled.is_regression = true;
+  set_problem(tasks::number_problem(), o);
   add_options(table, o, "regress");
   table.find("on_high_loss")->option.rules.idle = [] {
     return "what an untrained model loses by regression is not known";
+  };
+}
+
+void add_multilabel_options(OptionTable& table, LabelledOptions& o) {
+  set_problem(tasks::label_set_problem(), o);
+  o.labelled.table.has_label_sets = true;
+  add_options(table, o, "multilabel");
+  table.find("label_column")->option.help =
+      "Column of the labels (guessed: labels, tags, ...), or a column for each label: a,b,c";
+  table.add("label_separator", &o.labelled.table.label_separator,
+            "What stands between the labels of a text");
+}
+
+void add_choose_options(OptionTable& table, LabelledOptions& o) {
+  set_problem(tasks::choice_problem(), o);
+  o.labelled.table.has_choices = true;
+  add_options(table, o, "choose");
+  table.find("label_column")->option.help =
+      "Column of the right choice: its number from 0, its letter or its text (guessed: label, ...)";
+  table.add(
+      "choice_column", &o.labelled.table.choice_column,
+      "Column of the lists of choices, or one for each choice, a,b (guessed: choices, choice0, "
+      "ending0, ...)");
+  table.find("on_high_loss")->option.rules.idle = [] {
+    return "what an untrained model loses depends on how many choices there are";
   };
 }
 
@@ -70,7 +100,7 @@ void run(LabelledOptions& options, OptionTable& table) {
   tasks::LabelledFinetuning task(labelled, run.start.tokenizer, task_output(run));
   const tasks::FinetuningPhases phases = phases_of(options, task.possible_phases());
   task.prepare(run.start.head, phases);
-  if (options.compile_only) return print_plan(run, task.head());
+  if (options.compile_only) return print_plan(run, task);
   finetune(run, phases, task);
 }
 
@@ -86,6 +116,16 @@ void add_finetune(Subcommand program) {
                         "cloze finetune classify --train-file data.csv --init-checkpoint run "
                         "--save-path mine"},
                        add_classify_options, run);
+  finetune.add_command("multilabel",
+                       {"Fine-tune a classifier of which several labels may hold for a text",
+                        "cloze finetune multilabel --train-file topics.jsonl --init-checkpoint run "
+                        "--save-path topics"},
+                       add_multilabel_options, run);
+  finetune.add_command("choose",
+                       {"Fine-tune a model that chooses the right one of several texts",
+                        "cloze finetune choose --train-file quiz.jsonl --init-checkpoint run "
+                        "--save-path quiz"},
+                       add_choose_options, run);
   finetune.add_command("regress",
                        {"Fine-tune a model that predicts a number for each text, or pair of texts",
                         "cloze finetune regress --train-file pairs.tsv --init-checkpoint run "
@@ -96,6 +136,8 @@ void add_finetune(Subcommand program) {
 void add_finetune_configuration(ConfigurationCommands& commands) {
   ConfigurationCommands finetune = commands.group("finetune", "classify");
   finetune.add("classify", add_classify_options);
+  finetune.add("multilabel", add_multilabel_options);
+  finetune.add("choose", add_choose_options);
   finetune.add("regress", add_regress_options);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,11 +46,15 @@ int64_t evaluation_bytes(const FinetuneRun& run, const models::BertHead& head) {
   return memory.weights_bytes + memory.batch_bytes;
 }
 
-// Sets the head, with room for its labels.
-void set_head(const models::BertHead& head, train::TrainingStepOptions& step) {
-  step.head = head;
-  const models::PredictionRoom room = head.traits().prediction_room;
-  if (room) step.capacity.predictions = room(head, step.capacity.tokens, step.capacity.sequences);
+// Sets the head, with room for its labels, and for all sequences of a sample.
+void set_head(const tasks::FinetuningTask& task, int64_t sequence_length,
+              train::TrainingStepOptions& step) {
+  step.head = task.head();
+  data::MicroBatchCapacity& capacity = step.capacity;
+  capacity.tokens = std::max(capacity.tokens, task.sequences_per_sample() * sequence_length);
+  capacity.sequences *= task.sequences_per_sample();
+  const models::PredictionRoom room = step.head.traits().prediction_room;
+  if (room) capacity.predictions = room(step.head, capacity.tokens, capacity.sequences);
 }
 
 // Says whether an earlier, stopped execution of this command has already continued the run here.
@@ -126,7 +131,7 @@ class SeedRuns {
   train::TrainingOptions with_data(const std::shared_ptr<const data::Dataset>& dataset) {
     const int64_t steps = scheduled_steps(run_, dataset->size());
     train::TrainingOptions training = training_of(run_, steps);
-    set_head(task_.head(), training.step);
+    set_head(task_, run_.options.seq_length, training.step);
     training.fresh_prefix = task_.fresh_prefix();
     training.dataset = dataset;
     training.tokens = run_.start.tokenizer.vocabulary().tokens();
@@ -199,11 +204,11 @@ void finish_named(const FinetuneRun& run, const tasks::FinetuningPhases& phases,
 
 }  // namespace
 
-void print_plan(const FinetuneRun& run, const models::BertHead& head) {
+void print_plan(const FinetuneRun& run, const tasks::FinetuningTask& task) {
   train::TrainingStepOptions step = run.training.step;
-  set_head(head, step);
+  set_head(task, run.options.seq_length, step);
   forecast::MemoryForecast memory = memory_beside_step(run);
-  memory.add("evaluation", evaluation_bytes(run, head));
+  memory.add("evaluation", evaluation_bytes(run, step.head));
   const plan::Program program = compiled(step);
   add_step(memory, run.training, program, saves_before_end(run));
   fmt::print("{}", describe_plan(step, program, run.batch.sequences_per_step, memory, false));

@@ -2,13 +2,12 @@
 #pragma once
 
 #include "cli/run/finetune_run.h"
-#include "models/bert_heads.h"
 #include "tasks/finetuning_task.h"
 
 namespace cloze::cli {
 
 // What a step takes, for compile_only; and how long it takes, by the rates of device_file.
-void print_plan(const FinetuneRun& run, const models::BertHead& head);
+void print_plan(const FinetuneRun& run, const tasks::FinetuningTask& task);
 
 // Trains when it is a phase, and finishes with the best checkpoint, else with init_checkpoint. With
 // several seeds each run has a folder seed-N in save_path; means and deviations are printed and,

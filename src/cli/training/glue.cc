@@ -57,7 +57,7 @@ void run(GlueOptions& options, OptionTable& table) {
   glue.features = {.max_sequence_length = options.seq_length,
                    .threads = platform::resolved_threads(run.training.step.compile.target.threads)};
   tasks::GlueFinetuning task(glue, run.start.tokenizer, task_output(run));
-  if (options.compile_only) return print_plan(run, task.head());
+  if (options.compile_only) return print_plan(run, task);
   const tasks::FinetuningPhases phases = phases_of(options, task.possible_phases());
   task.prepare(run.start.head, phases);
   finetune(run, phases, task);

@@ -89,7 +89,7 @@ void run(SquadOptions& options, OptionTable& table) {
   squad.features.max_sequence_length = options.seq_length;
   squad.features.threads = platform::resolved_threads(run.training.step.compile.target.threads);
   tasks::SquadFinetuning task(squad, run.start.tokenizer, task_output(run));
-  if (options.compile_only) return print_plan(run, task.head());
+  if (options.compile_only) return print_plan(run, task);
   const tasks::FinetuningPhases phases = prepare(options, task);
   finetune(run, phases, task);
 }

@@ -133,7 +133,7 @@ Scores GlueFinetuning::finish(inference::InferenceClient& client, const fs::path
 void GlueFinetuning::compare_classes(const models::BertHead& start, bool trains) {
   const std::vector<std::string>& theirs = start.labels;
   const std::vector<std::string>& ours = options_.head.labels;
-  if (start.kind != options_.head.kind) {
+  if (start.kind != options_.head.kind || start.is_multi_label) {
     // The classifier of another head, such as one of tokens, has other classes.
     has_its_classes_ = !trains;
     return;

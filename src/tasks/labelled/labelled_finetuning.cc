@@ -4,21 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <set>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
-#include "base/whole_number.h"
 #include "data/dataset.h"
 #include "data/sequence.h"
 #include "platform/files/atomic_file.h"
-#include "tasks/label_scores.h"
 #include "tasks/labelled/held_out.h"
-#include "tasks/labelled/label_file.h"
-#include "tasks/logits.h"
 #include "tasks/sample_dataset.h"
 #include "tasks/sequence_sample.h"
+#include "tasks/text_chooser.h"
 #include "tasks/text_classifier.h"
 
 namespace cloze::tasks {
@@ -26,27 +22,60 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All first texts, then all second ones.
-std::vector<std::string_view> texts_of(const std::vector<LabelledText>& rows) {
-  std::vector<std::string_view> texts;
-  for (const LabelledText& row : rows) texts.push_back(row.text);
+// A text as a sequence: alone, or with a second text, a choice, or both of these as one.
+struct RowSequence {
+  const std::string* first;
+  std::string second;  // empty: none
+};
+
+std::vector<RowSequence> sequences_of(std::span<const LabelledText> rows) {
+  std::vector<RowSequence> sequences;
   for (const LabelledText& row : rows) {
-    if (!row.pair.empty()) texts.push_back(row.pair);
+    if (row.choices.empty()) sequences.push_back({&row.text, row.pair});
+    for (const std::string& choice : row.choices) {
+      sequences.push_back({&row.text, second_text(row.pair, choice)});
+    }
+  }
+  return sequences;
+}
+
+size_t num_sequences(const LabelledText& row) { return std::max<size_t>(1, row.choices.size()); }
+
+// All first texts, then all second ones.
+std::vector<std::string_view> texts_of(std::span<const RowSequence> sequences) {
+  std::vector<std::string_view> texts;
+  for (const RowSequence& one : sequences) texts.push_back(*one.first);
+  for (const RowSequence& one : sequences) {
+    if (!one.second.empty()) texts.push_back(one.second);
   }
   return texts;
 }
 
-std::vector<std::string> sorted_classes(const LabelledTable& table) {
-  std::set<std::string> names;
-  for (const LabelledText& row : table.rows) names.insert(row.label);
-  return ordered_labels(names);
+// The sequences of a question as one sample.
+data::Sample joined(std::span<const data::Sample> sequences) {
+  if (sequences.size() == 1) return sequences.front();
+  data::Sample sample;
+  for (const data::Sample& one : sequences) {
+    sample.choice_lengths.push_back(static_cast<int32_t>(one.input_ids.size()));
+    std::ranges::copy(one.input_ids, std::back_inserter(sample.input_ids));
+    std::ranges::copy(one.token_type_ids, std::back_inserter(sample.token_type_ids));
+  }
+  return sample;
 }
 
 }  // namespace
 
 LabelledFinetuning::LabelledFinetuning(LabelledFinetuningOptions options,
                                        const text::Tokenizer& tokenizer, TaskOutput output)
-    : options_(std::move(options)), tokenizer_(tokenizer), output_(std::move(output)) {
+    : options_(std::move(options)),
+      tokenizer_(tokenizer),
+      output_(std::move(output)),
+      problem_(*options_.problem),
+      head_(problem_.head()) {
+  head_.classifier_dropout = options_.classifier_dropout;
+  if (options_.table.label_separator.empty()) {
+    throw_user_error("label_separator is empty; give what stands between labels");
+  }
   const int64_t least = data::num_borders(true);
   if (options_.max_sequence_length < least) {
     throw_user_error("max_seq_length is {}; it must be at least {}", options_.max_sequence_length,
@@ -71,11 +100,11 @@ void LabelledFinetuning::prepare(const models::BertHead& start, const Finetuning
   if (phases.training || !has_dev_file) train = read(options_.train_file);
   if (phases.evaluation && has_dev_file) dev = read(options_.dev_file);
   if (phases.training) {
-    take_classes(*train, start);
+    take_labels(*train, start);
   } else {
-    take_classes_of(start);
+    take_labels_of(start);
   }
-  if (dev) dev_ = part_of(dev->file.string(), dev->rows, label_numbers(*dev));
+  if (dev) dev_ = part_of(dev->file.string(), dev->rows, targets_of(*dev));
   if (train) split(std::move(*train), phases);
 }
 
@@ -86,140 +115,127 @@ LabelledTable LabelledFinetuning::read(const std::string& file) const {
 }
 
 bool LabelledFinetuning::is_of_this_kind(const models::BertHead& start) const {
-  return start.kind == options_.head.kind && !start.labels.empty() &&
-         start.is_regression() == options_.is_regression;
+  return start.kind == head_.kind && start.is_multi_label == head_.is_multi_label &&
+         start.labels.empty() != start.traits().has_labels &&
+         start.is_regression() == problem_.is_regression();
 }
 
-void LabelledFinetuning::take_classes_of(const models::BertHead& start) {
+void LabelledFinetuning::take_labels_of(const models::BertHead& start) {
   if (!is_of_this_kind(start)) {
-    throw_user_error("the start model {}; train it on your table first",
-                     options_.is_regression ? "predicts no number" : "is no classifier");
+    throw_user_error("the start model {}; train it on your table first", problem_.lack());
   }
-  options_.head.labels = start.labels;
-  has_its_classes_ = true;
+  head_.labels = start.labels;
+  has_its_labels_ = true;
 }
 
-void LabelledFinetuning::take_classes(const LabelledTable& table, const models::BertHead& start) {
-  std::vector<std::string>& classes = options_.head.labels;
-  classes = options_.is_regression ? std::vector<std::string>{"score"} : sorted_classes(table);
+void LabelledFinetuning::take_labels(const LabelledTable& table, const models::BertHead& start) {
+  head_.labels = problem_.labels_in(table);
   const bool has_its_names =
-      options_.is_regression || std::ranges::is_permutation(start.labels, classes);
-  if (is_of_this_kind(start) && has_its_names) return take_classes_of(start);
-  if (options_.is_regression) return;
-  if (classes.size() < 2) {
-    throw_user_error("{}: all {} rows have the label {}; a classifier needs two classes or more",
-                     table.file.string(), table.rows.size(), classes.front());
-  }
-  output_.notice(fmt::format("{} classes: {}", classes.size(), fmt::join(classes, ", ")));
+      head_.is_regression() || std::ranges::is_permutation(start.labels, head_.labels);
+  if (is_of_this_kind(start) && has_its_names) return take_labels_of(start);
+  if (head_.is_regression() || head_.labels.empty()) return;
+  output_.notice(fmt::format("{} labels: {}", head_.labels.size(), fmt::join(head_.labels, ", ")));
 }
 
-double LabelledFinetuning::label_number(const LabelledTable& table, const LabelledText& row) const {
-  const auto refuse = [&](const std::string& must) {
-    throw_data_error("{}:{}: label '{}' in {}; it must be {}", table.file.string(), row.line,
-                     row.label, table.columns.label_column, must);
-  };
-  if (options_.is_regression) {
-    const auto number = number_in<double>(row.label);
-    if (!number || !std::isfinite(*number)) refuse("a number");
-    return *number;
+std::vector<LabelTarget> LabelledFinetuning::targets_of(const LabelledTable& table) const {
+  std::vector<LabelTarget> targets;
+  for (const LabelledText& row : table.rows) {
+    targets.push_back(problem_.target_of(table, row, head_.labels));
   }
-  const std::vector<std::string>& classes = options_.head.labels;
-  const auto found = std::ranges::find(classes, row.label);
-  if (found == classes.end()) refuse(fmt::format("one of {}", fmt::join(classes, ", ")));
-  return static_cast<double>(found - classes.begin());
-}
-
-std::vector<double> LabelledFinetuning::label_numbers(const LabelledTable& table) const {
-  std::vector<double> numbers;
-  for (const LabelledText& row : table.rows) numbers.push_back(label_number(table, row));
-  return numbers;
+  return targets;
 }
 
 // Makes the training part, and the dev part where no file is one.
 void LabelledFinetuning::split(LabelledTable table, const FinetuningPhases& phases) {
   const bool holds_out = phases.evaluation && !dev_;
-  const std::vector<double> labels = label_numbers(table);
-  std::vector<bool> held_out(labels.size());
+  std::vector<LabelTarget> targets = targets_of(table);
+  const size_t num_rows = targets.size();
+  std::vector<bool> held_out(num_rows);
   if (holds_out) {
-    std::vector<int64_t> classes(labels.size());
-    if (!options_.is_regression) std::ranges::copy(labels, classes.begin());
-    held_out = held_out_rows(classes, options_.dev_share, options_.split_seed);
+    held_out = held_out_rows(problem_.strata_of(targets), options_.dev_share, options_.split_seed);
   }
   std::vector<LabelledText> rows[2];
-  std::vector<double> numbers[2];
-  for (size_t i = 0; i < labels.size(); ++i) {
+  std::vector<LabelTarget> parts[2];
+  for (size_t i = 0; i < num_rows; ++i) {
     rows[held_out[i]].push_back(std::move(table.rows[i]));
-    numbers[held_out[i]].push_back(labels[i]);
+    parts[held_out[i]].push_back(std::move(targets[i]));
   }
   const std::string file = table.file.string();
-  if (phases.training) train_ = part_of(file, std::move(rows[0]), std::move(numbers[0]));
+  if (phases.training) train_ = part_of(file, std::move(rows[0]), std::move(parts[0]));
   if (!holds_out) return;
   if (rows[1].empty()) {
     throw_user_error(
         "dev_share {} of the {} rows of {} holds none out; give dev_file, a larger share, "
         "or dev_share 0 to score nothing",
-        options_.dev_share, labels.size(), file);
+        options_.dev_share, num_rows, file);
   }
-  output_.notice(fmt::format("held out {} of {} rows to score on", rows[1].size(), labels.size()));
-  dev_ = part_of(file + ", held out", std::move(rows[1]), std::move(numbers[1]));
+  output_.notice(fmt::format("held out {} of {} rows to score on", rows[1].size(), num_rows));
+  dev_ = part_of(file + ", held out", std::move(rows[1]), std::move(parts[1]));
 }
 
 LabelledFinetuning::Part LabelledFinetuning::part_of(const std::string& name,
                                                      std::vector<LabelledText> rows,
-                                                     std::vector<double> labels) const {
-  const std::vector<std::string_view> texts = texts_of(rows);
+                                                     std::vector<LabelTarget> targets) const {
+  const std::vector<RowSequence> sequences = sequences_of(rows);
+  const std::vector<std::string_view> texts = texts_of(sequences);
   output_.examine(name, texts);
-  const auto texts_of_row = [&](int64_t i) -> SequenceTexts {
-    const LabelledText& row = rows[static_cast<size_t>(i)];
-    if (row.pair.empty()) return {row.text, std::nullopt};
-    return {row.text, row.pair};
+  const auto texts_of_sequence = [&](int64_t i) -> SequenceTexts {
+    const auto& [first, second] = sequences[static_cast<size_t>(i)];
+    if (second.empty()) return {*first, std::nullopt};
+    return {*first, second};
   };
-  SequenceSamples made = sequence_samples(std::ssize(rows), texts_of_row, tokenizer_,
+  SequenceSamples made = sequence_samples(std::ssize(sequences), texts_of_sequence, tokenizer_,
                                           options_.max_sequence_length, options_.threads);
-  for (size_t i = 0; i < labels.size(); ++i) {
-    set_label(labels[i], options_.is_regression, made.samples[i]);
-  }
-  output_.notice(fmt::format("{}: {} of {} rows cut to seq_length {}", name, made.num_cut,
-                             rows.size(), options_.max_sequence_length));
+  output_.notice(fmt::format("{}: {} of {} {} cut to seq_length {}", name, made.num_cut,
+                             sequences.size(), problem_.name() == "choose" ? "choices" : "rows",
+                             options_.max_sequence_length));
   note_rowless(tokenizer_, name, texts, output_);
-  return {.rows = std::move(rows), .labels = std::move(labels), .samples = std::move(made.samples)};
+  return {
+      .rows = std::move(rows), .targets = std::move(targets), .sequences = std::move(made.samples)};
+}
+
+std::vector<data::Sample> LabelledFinetuning::labelled_samples(const Part& part) const {
+  std::vector<data::Sample> samples;
+  std::span<const data::Sample> rest = part.sequences;
+  for (size_t i = 0; i < part.rows.size(); ++i) {
+    const size_t count = num_sequences(part.rows[i]);
+    samples.push_back(joined(rest.first(count)));
+    problem_.set_target(part.targets[i], std::ssize(head_.labels), samples.back());
+    rest = rest.subspan(count);
+  }
+  return samples;
 }
 
 std::shared_ptr<const data::Dataset> LabelledFinetuning::training_data() {
-  return std::make_shared<SampleDataset>(train_->samples);
+  return std::make_shared<SampleDataset>(labelled_samples(*train_));
 }
 
-LabelledFinetuning::Predictions LabelledFinetuning::predict(
-    inference::InferenceClient& client) const {
-  const auto watched = output_.watch(client, std::ssize(dev_->samples));
-  const std::vector<std::vector<float>> logits = class_logits(client, dev_->samples);
-  Predictions predictions{.values = class_predictions(logits)};
-  if (options_.is_regression) return predictions;
-  for (const std::vector<float>& row : logits) {
-    predictions.probabilities.push_back(std::ranges::max(softmax(std::span<const float>(row))));
+int64_t LabelledFinetuning::sequences_per_sample() const {
+  size_t most = 1;
+  for (const auto* part : {&train_, &dev_}) {
+    if (!*part) continue;
+    for (const LabelledText& row : (*part)->rows) most = std::max(most, num_sequences(row));
+  }
+  return static_cast<int64_t>(most);
+}
+
+std::vector<LabelPrediction> LabelledFinetuning::predict(inference::InferenceClient& client) const {
+  const auto watched = output_.watch(client, std::ssize(dev_->sequences));
+  const std::vector<std::vector<float>> logits = class_logits(client, dev_->sequences);
+  std::vector<LabelPrediction> predictions;
+  auto next = logits.begin();
+  for (const LabelledText& row : dev_->rows) {
+    std::vector<float> of_row;
+    for (size_t i = 0; i < num_sequences(row); ++i, ++next) {
+      std::ranges::copy(*next, std::back_inserter(of_row));
+    }
+    predictions.push_back(problem_.predict(of_row));
   }
   return predictions;
 }
 
-NamedScores LabelledFinetuning::score(const Predictions& predictions) const {
-  NamedScores scores;
-  if (options_.is_regression) {
-    scores.printed = {{"pearson", pearson(predictions.values, dev_->labels)},
-                      {"spearman", spearman(predictions.values, dev_->labels)}};
-    for (const auto& [name, value] : scores.printed) scores.all[name] = value;
-    return scores;
-  }
-  std::vector<ClassPrediction> rows;
-  for (size_t i = 0; i < dev_->labels.size(); ++i) {
-    rows.push_back({.label = static_cast<int64_t>(dev_->labels[i]),
-                    .predicted = static_cast<int64_t>(predictions.values[i]),
-                    .probability = predictions.probabilities[i]});
-  }
-  const ClassScores all = score_classes(rows, std::ssize(options_.head.labels));
-  scores.printed = {
-      {"accuracy", all.accuracy}, {"macro F1", all.macro.f1}, {"weighted F1", all.weighted.f1}};
-  scores.all = class_scores_json(all, options_.head.labels);
-  return scores;
+NamedScores LabelledFinetuning::score(std::span<const LabelPrediction> predictions) const {
+  return problem_.score(dev_->targets, predictions, head_.labels);
 }
 
 double LabelledFinetuning::evaluate(inference::InferenceClient& client, int64_t step) {
@@ -229,44 +245,37 @@ double LabelledFinetuning::evaluate(inference::InferenceClient& client, int64_t 
 }
 
 std::string LabelledFinetuning::evaluated_on() const {
-  return fmt::format("{} {}", options_.is_regression ? "regress" : "classify",
-                     data::sample_digest(dev_->samples));
+  return fmt::format("{} {}", problem_.name(), data::sample_digest(labelled_samples(*dev_)));
 }
 
-void LabelledFinetuning::write_predictions(const Predictions& predictions,
+void LabelledFinetuning::write_predictions(std::span<const LabelPrediction> predictions,
                                            const fs::path& folder) const {
-  const std::vector<std::string>& classes = options_.head.labels;
   std::string text;
   for (size_t i = 0; i < dev_->rows.size(); ++i) {
-    const LabelledText& row = dev_->rows[i];
-    formats::Json line = {{"line", row.line}, {"label", row.label}};
-    if (options_.is_regression) {
-      line["predicted"] = predictions.values[i];
-    } else {
-      line["predicted"] = classes[static_cast<size_t>(predictions.values[i])];
-      line["probability"] = predictions.probabilities[i];
-    }
+    formats::Json line = {{"line", dev_->rows[i].line}};
+    problem_.add_json(dev_->targets[i], predictions[i], head_.labels, line);
     text += formats::json_line(line) + "\n";
   }
   platform::write_file_atomically(folder / "predictions.jsonl", text);
 }
 
 // The first row that the model got right, for the page of a server.
-void LabelledFinetuning::write_example(const Predictions& predictions,
+void LabelledFinetuning::write_example(std::span<const LabelPrediction> predictions,
                                        const fs::path& folder) const {
-  if (options_.is_regression) return;
   for (size_t i = 0; i < dev_->rows.size(); ++i) {
-    if (predictions.values[i] != dev_->labels[i]) continue;
     const LabelledText& row = dev_->rows[i];
+    const std::string answer = problem_.answer(dev_->targets[i], row, head_.labels);
+    if (answer.empty() || predictions[i].target != dev_->targets[i]) continue;
     formats::Json input = {{"text", row.text}};
     if (!row.pair.empty()) input["text_pair"] = row.pair;
-    return write_page_example(folder, input, row.label);
+    if (!row.choices.empty()) input["choices"] = row.choices;
+    return write_page_example(folder, input, answer);
   }
 }
 
 Scores LabelledFinetuning::finish(inference::InferenceClient& client, const fs::path& folder) {
   if (!dev_) return {};
-  const Predictions predictions = predict(client);
+  const std::vector<LabelPrediction> predictions = predict(client);
   const NamedScores named = score(predictions);
   output_.result(named.text());
   platform::write_file_atomically(folder / "eval_results.json", formats::json_text(named.all));

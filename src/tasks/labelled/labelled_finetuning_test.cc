@@ -1,6 +1,9 @@
 #include "tasks/labelled/labelled_finetuning.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "base/error.h"
 #include "platform/files/atomic_file.h"
@@ -108,13 +111,116 @@ TEST_F(LabelledFinetuningTest, AllRowsAreTrainedOnWhenNothingIsScored) {
 
 TEST_F(LabelledFinetuningTest, NumbersAreLearned) {
   LabelledFinetuning numbers =
-      task({.is_regression = true, .train_file = table("t.csv", {"1.5", "-2"})});
+      task({.problem = number_problem(), .train_file = table("t.csv", {"1.5", "-2"})});
   numbers.prepare({}, kAll);
   EXPECT_TRUE(numbers.head().is_regression());
   EXPECT_EQ(numbers.training_data()->sample(0, 0).score, 1.5f);
   LabelledFinetuning names =
-      task({.is_regression = true, .train_file = table("n.csv", {"1.5", "nan"})});
+      task({.problem = number_problem(), .train_file = table("n.csv", {"1.5", "nan"})});
   EXPECT_THROW(names.prepare({}, kAll), DataError);
+}
+
+TEST_F(LabelledFinetuningTest, SetsOfLabelsAreLearned) {
+  const auto sets_of = [&](const std::string& file) {
+    return LabelledFinetuningOptions{
+        .problem = label_set_problem(), .train_file = file, .table = {.has_label_sets = true}};
+  };
+  const std::string file = table("sets.csv", {"pin|card", "card", ""});
+  LabelledFinetuning sets = task(sets_of(file));
+  sets.prepare({}, kAll);
+  EXPECT_EQ(sets.head().labels, (Names{"card", "pin"}));
+  EXPECT_TRUE(sets.head().is_multi_label);
+  EXPECT_FALSE(sets.head().is_regression());
+  EXPECT_EQ(sets.fresh_prefix(), "classifier.");
+  EXPECT_TRUE(is_said("30 rows, texts in text, labels in label; 10 have no label"));
+  const data::Sample sample = sets.training_data()->sample(0, 0);
+  EXPECT_EQ(sample.masked_labels, (std::vector<int32_t>{1, 1}));
+  EXPECT_EQ(sets.training_data()->sample(1, 0).masked_labels, (std::vector<int32_t>{1, 0}));
+  EXPECT_EQ(sets.training_data()->sample(2, 0).masked_labels, (std::vector<int32_t>{0, 0}));
+  EXPECT_EQ(sample.masked_positions, (std::vector<int32_t>{0, 0}));
+
+  LabelledFinetuning same = task(sets_of(file));
+  models::BertHead start = classifier({"pin", "card"});
+  same.prepare(start, kAll);  // a classifier of one label
+  EXPECT_EQ(same.fresh_prefix(), "classifier.");
+  LabelledFinetuning again = task(sets_of(file));
+  start.is_multi_label = true;
+  again.prepare(start, kAll);
+  EXPECT_EQ(again.fresh_prefix(), "");
+  EXPECT_EQ(again.head().labels, start.labels);
+
+  LabelledFinetuning nothing = task(sets_of(table("none.csv", {""})));
+  EXPECT_THROW(nothing.prepare({}, kAll), UserError);
+  LabelledFinetuningOptions unseparated = sets_of(file);
+  unseparated.table.label_separator = "";
+  EXPECT_THROW(task(unseparated), UserError);
+}
+
+TEST_F(LabelledFinetuningTest, ChoicesAreLearnedTogether) {
+  const std::string path = (folder_ / "quiz.jsonl").string();
+  std::string text;
+  for (int i = 0; i < 10; ++i) {
+    text += R"({"text": "a b", "choices": ["a", "b a b"], "label": "B"})"
+            "\n"
+            R"({"text": "b", "choices": ["a", "b", "b b", "a a a"], "label": 2})"
+            "\n";
+  }
+  platform::write_file_atomically(path, text);
+  LabelledFinetuning quiz = task({.problem = choice_problem(),
+                                  .train_file = path,
+                                  .dev_share = 0,
+                                  .table = {.has_choices = true}});
+  quiz.prepare({}, {.training = true});
+  EXPECT_EQ(quiz.head().kind, models::HeadKind::kMultipleChoice);
+  EXPECT_EQ(quiz.sequences_per_sample(), 4);
+  const data::Sample sample = quiz.training_data()->sample(0, 0);
+  EXPECT_EQ(sample.choice_lengths, (std::vector<int32_t>{6, 8}));
+  EXPECT_EQ(sample.input_ids, (std::vector<int32_t>{2, 5, 6, 3, 5, 3, 2, 5, 6, 3, 6, 5, 6, 3}));
+  EXPECT_EQ(sample.masked_labels, std::vector<int32_t>{1});
+  EXPECT_EQ(quiz.training_data()->sample(1, 0).masked_labels, std::vector<int32_t>{2});
+  LabelledFinetuning again =
+      task({.problem = choice_problem(), .train_file = path, .table = {.has_choices = true}});
+  again.prepare({.kind = models::HeadKind::kMultipleChoice}, kAll);
+  EXPECT_EQ(again.fresh_prefix(), "");
+}
+
+TEST(LabelProblem, AChoiceHasANumberALetterOrItsText) {
+  const LabelledTable table{.file = "t.csv", .columns = {.label_column = "label"}};
+  const auto target = [&](const std::string& label, std::vector<std::string> choices) {
+    const LabelledText row{.choices = std::move(choices), .labels = {label}, .line = 7};
+    try {
+      return fmt::format("{}", choice_problem()->target_of(table, row, {}).front());
+    } catch (const DataError& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(target("1", {"x", "y"}), "1");
+  EXPECT_EQ(target("b", {"x", "y"}), "1");
+  EXPECT_EQ(target("y", {"x", "y"}), "1");
+  EXPECT_EQ(target("3", {"2", "3", "4"}), "1");  // no choice has this number
+  EXPECT_EQ(target("1", {"0", "1"}), "1");
+  EXPECT_EQ(target("2", {"2", "3", "4"}),
+            "t.csv:7: label '2' in label; it must be the number of one choice and the text of no "
+            "other; here it is the text of choice 0, too");
+  EXPECT_EQ(
+      target("2", {"x", "y"}),
+      "t.csv:7: label '2' in label; it must be one of the choices, or its number from 0 to 1, "
+      "or its letter from A to B");
+}
+
+// A label that few rows have stays in the part that is trained on.
+TEST(LabelProblem, SetsAreStratifiedByTheirRarestLabel) {
+  const std::vector<LabelTarget> targets{{0, 1}, {0}, {0, 2}, {}, {1}, {1}};
+  EXPECT_EQ(label_set_problem()->strata_of(targets), (std::vector<int64_t>{0, 0, 2, 3, 1, 1}));
+}
+
+TEST(LabelProblem, PredictsWhatTheLogitsSay) {
+  const std::vector<float> logits{-1.0f, 0.0f, 2.0f};
+  EXPECT_EQ(one_label_problem()->predict(logits).target, LabelTarget{2});
+  const LabelPrediction set = label_set_problem()->predict(logits);
+  EXPECT_EQ(set.target, LabelTarget{2});  // 0 is one half, not above it
+  EXPECT_NEAR(set.probabilities[0], 1.0 / (1.0 + std::exp(1.0)), 1e-12);
+  EXPECT_EQ(number_problem()->predict(std::span(logits).last(1)).target, LabelTarget{2});
 }
 
 }  // namespace

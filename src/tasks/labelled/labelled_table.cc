@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <span>
-#include <utility>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "formats/delimited_text.h"
@@ -28,8 +29,25 @@ constexpr std::string_view kTextNames[] = {"text",      "sentence", "sentence1",
                                            "query",     "utterance"};
 constexpr std::string_view kPairNames[] = {"text_pair", "sentence2", "hypothesis", "question2",
                                            "text2"};
-constexpr std::string_view kLabelNames[] = {"label",     "labels", "class",  "category", "intent",
-                                            "sentiment", "score",  "target", "rating"};
+constexpr std::string_view kLabelNames[] = {
+    "label",  "labels", "class",   "category", "intent",  "sentiment",  "score",  "target",
+    "rating", "tags",   "intents", "topics",   "classes", "categories", "answer", "answerkey"};
+constexpr std::string_view kChoiceLists[] = {"choices", "endings", "options"};
+// Followed by a digit or a letter: "ending0", "choice_1", "option a".
+constexpr std::string_view kChoiceNames[] = {"choice", "ending", "option"};
+
+// The pieces between separators, without the blanks around them.
+std::vector<std::string> split(std::string_view text, std::string_view separator) {
+  std::vector<std::string> parts;
+  while (true) {
+    const size_t end = text.find(separator);
+    if (const std::string_view part = text::trim_ascii(text.substr(0, end)); !part.empty()) {
+      parts.emplace_back(part);
+    }
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + separator.size());
+  }
+}
 
 std::optional<std::string> find_name(std::span<const std::string> header,
                                      std::span<const std::string_view> names) {
@@ -50,7 +68,8 @@ class ColumnChoice {
   TableOptions choose(TableOptions options) const {
     require(options.text_column, "text_column");
     require(options.pair_column, "pair_column");
-    require(options.label_column, "label_column");
+    for (const std::string& column : label_columns(options)) require(column, "label_column");
+    for (const std::string& column : choice_columns(options)) require(column, "choice_column");
     take_known(options.label_column, kLabelNames);
     take_known(options.text_column, kTextNames);
     take_known(options.pair_column, kPairNames);
@@ -66,9 +85,45 @@ class ColumnChoice {
     return options;
   }
 
+  // Several where each label has a column of its own.
+  std::vector<std::string> label_columns(const TableOptions& options) const {
+    const std::string& name = options.label_column;
+    if (!options.has_label_sets || has(name)) return {name};
+    return split(name, ",");
+  }
+
+  // One that holds lists, or one for each choice; none where rows have no choices.
+  std::vector<std::string> choice_columns(const TableOptions& options) const {
+    if (!options.has_choices) return {};
+    const std::string& name = options.choice_column;
+    if (!name.empty()) return has(name) ? std::vector{name} : split(name, ",");
+    if (const auto list = find_name(header_, kChoiceLists)) return {*list};
+    for (const std::string_view first : kChoiceNames) {
+      std::vector<std::string> columns;
+      std::ranges::copy_if(header_, std::back_inserter(columns), [&](const std::string& column) {
+        return is_numbered(text::lower_ascii(column), first);
+      });
+      if (columns.size() > 1) return columns;
+    }
+    throw_user_error("{} has the columns {}; name those of the choices with choice_column",
+                     file_.string(), fmt::join(header_, ", "));
+  }
+
  private:
+  static bool is_numbered(std::string_view column, std::string_view first) {
+    if (!column.starts_with(first)) return false;
+    column.remove_prefix(first.size());
+    if (column.starts_with('_') || column.starts_with(' ')) column.remove_prefix(1);
+    return column.size() == 1 &&
+           (text::is_ascii_digit(column[0]) || text::is_ascii_letter(column[0]));
+  }
+
+  bool has(const std::string& column) const {
+    return std::ranges::find(header_, column) != header_.end();
+  }
+
   void require(const std::string& column, std::string_view option) const {
-    if (column.empty() || std::ranges::find(header_, column) != header_.end()) return;
+    if (column.empty() || has(column)) return;
     throw_user_error("{} has no column {}, which {} names; it has {}", file_.string(), column,
                      option, fmt::join(header_, ", "));
   }
@@ -91,6 +146,14 @@ class ColumnChoice {
   std::span<const std::string> header_;
 };
 
+// The value of a row in a column: a text, or a list of JSON.
+struct Value {
+  std::vector<std::string> texts;
+  bool is_list = false;
+
+  std::string text() const { return texts.empty() ? "" : texts.front(); }
+};
+
 // Takes a table's rows, whatever they come in.
 class TableBuilder {
  public:
@@ -104,40 +167,103 @@ class TableBuilder {
       if (std::ranges::count(header, header[i]) == 1) continue;
       refuse_line(table_.file, 1, fmt::format("two columns are called {}; rename one", header[i]));
     }
-    table_.columns = ColumnChoice(table_.file, header).choose(table_.columns);
+    const ColumnChoice choice(table_.file, header);
+    table_.columns = choice.choose(table_.columns);
+    label_columns_ = choice.label_columns(table_.columns);
+    choice_columns_ = choice.choice_columns(table_.columns);
+    table_.columns.choice_column = fmt::format("{}", fmt::join(choice_columns_, ","));
+  }
+
+  // Says whether its values may be lists of JSON.
+  bool is_list(const std::string& column) const {
+    return (table_.columns.has_label_sets && column == table_.columns.label_column) ||
+           (choice_columns_.size() == 1 && column == choice_columns_.front());
   }
 
   // Gives the value of a column of this row.
-  void add(int64_t line, const std::function<std::string(const std::string& column)>& value) {
-    const auto field = [&](const std::string& column) {
-      return column.empty() ? "" : std::string(text::trim_ascii(value(column)));
+  void add(int64_t line, const std::function<Value(const std::string& column)>& value) {
+    const auto trimmed = [&](const std::string& column) {
+      Value found = column.empty() ? Value() : value(column);
+      for (std::string& one : found.texts) {
+        one = std::string(text::trim_ascii(one));
+        if (!text::is_valid_utf8(one))
+          refuse_line(table_.file, line, "is not UTF-8; convert the file");
+      }
+      return found;
     };
-    LabelledText row{.text = field(table_.columns.text_column),
-                     .pair = field(table_.columns.pair_column),
-                     .label = field(table_.columns.label_column),
+    LabelledText row{.text = trimmed(table_.columns.text_column).text(),
+                     .pair = trimmed(table_.columns.pair_column).text(),
+                     .choices = choices_of(line, trimmed),
+                     .labels = labels_of(line, trimmed),
                      .line = line};
-    for (const std::string* each : {&row.text, &row.pair, &row.label}) {
-      if (!text::is_valid_utf8(*each))
-        refuse_line(table_.file, line, "is not UTF-8; convert the file");
-    }
     if (row.text.empty() || (table_.is_pair() && row.pair.empty())) {
       ++table_.without_text;
-    } else if (row.label.empty()) {
-      ++table_.without_label;
+    } else if (table_.columns.has_choices && row.choices.size() < 2) {
+      ++table_.without_choices;
     } else {
-      table_.rows.push_back(std::move(row));
+      table_.without_label += row.labels.empty() ? 1 : 0;
+      if (has_label_sets() || !row.labels.empty()) table_.rows.push_back(std::move(row));
     }
   }
 
   LabelledTable take() {
     if (table_.rows.empty()) {
-      throw_user_error("{} holds no row with a text and a label", table_.file.string());
+      throw_user_error("{} holds no row with a text{}{}", table_.file.string(),
+                       table_.columns.has_choices ? ", choices" : "",
+                       has_label_sets() ? "" : " and a label");
     }
     return std::move(table_);
   }
 
  private:
+  using Values = std::function<Value(const std::string& column)>;
+
+  bool has_label_sets() const { return table_.columns.has_label_sets; }
+
+  std::vector<std::string> labels_of(int64_t line, const Values& value) const {
+    if (label_columns_.size() > 1) return columns_that_hold(line, value);
+    const Value found = value(label_columns_.front());
+    if (has_label_sets() && !found.is_list) {
+      return split(found.text(), table_.columns.label_separator);
+    }
+    std::vector<std::string> labels = found.texts;
+    std::erase(labels, "");
+    return labels;
+  }
+
+  std::vector<std::string> columns_that_hold(int64_t line, const Values& value) const {
+    std::vector<std::string> labels;
+    for (const std::string& column : label_columns_) {
+      const std::string text = text::lower_ascii(value(column).text());
+      if (text == "1" || text == "true") {
+        labels.push_back(column);
+      } else if (text != "0" && text != "false") {
+        refuse_line(
+            table_.file, line,
+            fmt::format("'{}' in {}; whether this label holds must be 1 or 0", text, column));
+      }
+    }
+    return labels;
+  }
+
+  // Empty ones at the end are not there; in between they would change the numbers of the others.
+  std::vector<std::string> choices_of(int64_t line, const Values& value) const {
+    std::vector<std::string> choices;
+    for (const std::string& column : choice_columns_) {
+      std::ranges::move(value(column).texts, std::back_inserter(choices));
+    }
+    while (!choices.empty() && choices.back().empty()) choices.pop_back();
+    const auto empty = std::ranges::find(choices, "");
+    if (empty != choices.end()) {
+      refuse_line(table_.file, line,
+                  fmt::format("choice {} of {} is empty; write it, or leave the row out",
+                              empty - choices.begin(), choices.size()));
+    }
+    return choices;
+  }
+
   LabelledTable table_;
+  std::vector<std::string> label_columns_, choice_columns_;
 };
 
 char delimiter_of(std::string_view header) {
@@ -164,13 +290,14 @@ void read_delimited(std::string_view text, const fs::path& file, bool quotes, Ta
                       delimiter == '\t' ? "\\t" : std::string(1, delimiter)));
     }
     table.add(rows.line(), [&](const std::string& column) {
-      return fields[static_cast<size_t>(std::ranges::find(header, column) - header.begin())];
+      const auto place = std::ranges::find(header, column) - header.begin();
+      return Value{{fields[static_cast<size_t>(place)]}};
     });
   }
 }
 
-std::string json_value_text(const formats::Json& value, const fs::path& file, int64_t line,
-                            const std::string& column) {
+std::string json_text_of(const formats::Json& value, const fs::path& file, int64_t line,
+                         const std::string& column) {
   if (value.is_null()) return "";
   if (value.is_string()) return value.get<std::string>();
   if (value.is_array() || value.is_object()) {
@@ -181,17 +308,37 @@ std::string json_value_text(const formats::Json& value, const fs::path& file, in
   return value.dump();
 }
 
-void read_json(std::string_view text, const fs::path& file, TableBuilder& table) {
-  bool is_first = true;
-  for_each_json_object(text, file, [&](const formats::Json& object, int64_t line) {
-    if (std::exchange(is_first, false)) {
-      std::vector<std::string> header;
-      for (const formats::JsonMember& member : object.items()) header.push_back(member.name);
-      table.set_header(header);
+Value json_value_of(const formats::Json& value, const fs::path& file, int64_t line,
+                    const std::string& column, bool may_be_list) {
+  if (!may_be_list || !value.is_array()) return {{json_text_of(value, file, line, column)}};
+  Value list{.texts = {}, .is_list = true};
+  for (const formats::Json& one : value) {
+    list.texts.push_back(json_text_of(one, file, line, "an entry of " + column));
+  }
+  return list;
+}
+
+// The columns are the keys that any object has, in the order of their first use.
+std::vector<std::string> keys_of_objects(std::string_view text, const fs::path& file) {
+  std::vector<std::string> keys;
+  std::unordered_set<std::string> known;
+  for_each_json_object(text, file, [&](const formats::Json& object, int64_t /*line*/) {
+    for (const formats::JsonMember& member : object.items()) {
+      if (known.insert(member.name).second) keys.push_back(member.name);
     }
+  });
+  return keys;
+}
+
+void read_json(std::string_view text, const fs::path& file, TableBuilder& table) {
+  const std::vector<std::string> keys = keys_of_objects(text, file);
+  if (keys.empty()) return;
+  table.set_header(keys);
+  for_each_json_object(text, file, [&](const formats::Json& object, int64_t line) {
     table.add(line, [&](const std::string& column) {
       const formats::Json* found = object.find(column);
-      return found == nullptr ? "" : json_value_text(*found, file, line, column);
+      if (found == nullptr) return Value();
+      return json_value_of(*found, file, line, column, table.is_list(column));
     });
   });
 }
@@ -214,10 +361,19 @@ std::string describe(const LabelledTable& table) {
   std::string text = fmt::format("{}: {} rows, texts in {}", table.file.string(), table.rows.size(),
                                  table.columns.text_column);
   if (table.is_pair()) text += fmt::format(" and {}", table.columns.pair_column);
+  if (table.columns.has_choices)
+    text += fmt::format(", choices in {}", table.columns.choice_column);
   text += fmt::format(", labels in {}", table.columns.label_column);
-  if (table.without_text > 0 || table.without_label > 0) {
-    text += fmt::format("; left out: {} without text, {} without label", table.without_text,
-                        table.without_label);
+  std::vector<std::string> left_out;
+  const auto count = [&](int64_t rows, const char* what) {
+    if (rows > 0) left_out.push_back(fmt::format("{} without {}", rows, what));
+  };
+  count(table.without_text, "text");
+  count(table.without_choices, "two choices");
+  if (!table.columns.has_label_sets) count(table.without_label, "label");
+  if (!left_out.empty()) text += fmt::format("; left out: {}", fmt::join(left_out, ", "));
+  if (table.columns.has_label_sets && table.without_label > 0) {
+    text += fmt::format("; {} have no label", table.without_label);
   }
   return text;
 }

@@ -1,5 +1,7 @@
 #include "tasks/labelled/labelled_table.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -22,7 +24,8 @@ class LabelledTableTest : public platform::OwnFolderTest {
     try {
       std::string rows;
       for (const LabelledText& row : read(text, options).rows) {
-        rows += row.text + "|" + row.pair + "|" + row.label + "@" + std::to_string(row.line) + " ";
+        rows +=
+            fmt::format("{}|{}|{}@{} ", row.text, row.pair, fmt::join(row.labels, "+"), row.line);
       }
       return rows;
     } catch (const UserError& error) {
@@ -58,6 +61,80 @@ TEST_F(LabelledTableTest, ReadsJson) {
   EXPECT_EQ(said("[]"), "t holds no row with a text and a label");
   EXPECT_TRUE(said("{\"text\": \"a\", \"label\": 1}\n{\"text\"").starts_with("t:2: "));
   EXPECT_TRUE(said("[{\"text\": \"a\"").starts_with("t:1:"));
+}
+
+constexpr auto kSets = [](std::string column, std::string separator = "|") {
+  return TableOptions{.label_column = std::move(column),
+                      .has_label_sets = true,
+                      .label_separator = std::move(separator)};
+};
+
+TEST_F(LabelledTableTest, RowsMayHaveSeveralLabelsOrNone) {
+  EXPECT_EQ(said("text,tags\na,x | y\nb,\nc,z\nd,|\n", kSets("")), "a||x+y@2 b||@3 c||z@4 d||@5 ");
+  EXPECT_EQ(said("text,tags\na,x y; z\n", kSets("tags", ";")), "a||x y+z@2 ");
+  EXPECT_EQ(said("[{\"text\": \"a\"}, {\"text\": \"b\", \"intents\": [\"x\", 2]}, "
+                 "{\"text\": \"c\", \"intents\": []}]",
+                 kSets("")),
+            "a||@1 b||x+2@2 c||@3 ");
+  EXPECT_EQ(said("{\"text\": \"a\", \"labels\": \"x|y\"}", kSets("")), "a||x+y@1 ");
+  EXPECT_EQ(said("{\"text\": \"a\", \"labels\": [\"x|y\", \"\", \"z\"]}", kSets("")),
+            "a||x|y+z@1 ");
+  EXPECT_EQ(said("text,rude,mild\na,1,0\nb,FALSE,true\nc,0,0\n", kSets("rude,mild")),
+            "a||rude@2 b||mild@3 c||@4 ");
+  EXPECT_EQ(said("text,\"a,b\"\nx,y|z\n", kSets("a,b")), "x||y+z@2 ");  // a column of that name
+  const LabelledTable table = read("text,tags\na,x\n,y\nb,\n", kSets(""));
+  EXPECT_EQ(table.without_label, 1);
+  EXPECT_TRUE(describe(table).ends_with(
+      ": 2 rows, texts in text, labels in tags; left out: 1 without text; 1 have no label"));
+}
+
+TEST_F(LabelledTableTest, RefusesLabelSetsThatItCannotRead) {
+  EXPECT_EQ(said("text,rude,mild\na,1,0\nb,2,0\n", kSets("rude,mild")),
+            "t:3: '2' in rude; whether this label holds must be 1 or 0");
+  EXPECT_EQ(said("text,rude,mild\na,1,\n", kSets("rude,mild")),
+            "t:2: '' in mild; whether this label holds must be 1 or 0");
+  EXPECT_EQ(said("text,rude\na,1\n", kSets("rude,mild")),
+            "t has no column mild, which label_column names; it has text, rude");
+  EXPECT_EQ(said("{\"text\": \"a\", \"labels\": [[1]]}", kSets("")),
+            "t:1: an entry of labels is an array; it must be a text, a number, true or false");
+  EXPECT_EQ(said("{\"text\": \"a\", \"labels\": {\"x\": 1}}", kSets("")),
+            "t:1: labels is an object; it must be a text, a number, true or false");
+  EXPECT_EQ(said("text,tags\n,x\n", kSets("")), "t holds no row with a text");
+}
+
+TEST_F(LabelledTableTest, RowsMayHaveChoices) {
+  const auto chosen = [&](const std::string& text, const std::string& column = "") {
+    try {
+      std::string rows;
+      for (const LabelledText& row :
+           read(text, {.has_choices = true, .choice_column = column}).rows) {
+        rows += fmt::format("{}|{}|{}={} ", row.text, row.pair, fmt::join(row.choices, "/"),
+                            row.labels.front());
+      }
+      return rows;
+    } catch (const UserError& error) {
+      return std::string(error.what()).substr((folder_ / "t").string().size());
+    }
+  };
+  EXPECT_EQ(chosen("question,choice0,choice1,choice2,label\na,x,y,z,0\nb,x,y,,1\n"),
+            "a||x/y/z=0 b||x/y=1 ");
+  EXPECT_EQ(chosen("sentence1,sentence2,ending_a,ending_b,label\na,b,x,y,1\n"), "a|b|x/y=1 ");
+  EXPECT_EQ(chosen("text,no,yes,label\na,x,y,1\n", "no,yes"), "a||x/y=1 ");
+  EXPECT_EQ(chosen("{\"question\": \"a\", \"choices\": [\"x\", 2, null], \"label\": \"B\"}"),
+            "a||x/2=B ");
+  EXPECT_EQ(chosen("text,choice0,choice1,choice2,label\na,x,y,z,0\nb,x,,z,2\n"),
+            ":3: choice 1 of 3 is empty; write it, or leave the row out");
+  EXPECT_EQ(chosen("{\"text\": \"a\", \"options\": [\"x\"], \"label\": 0}"),
+            " holds no row with a text, choices and a label");
+  EXPECT_EQ(chosen("text,choice0,label\na,x,0\n"),
+            " has the columns text, choice0, label; name those of the choices with choice_column");
+  EXPECT_EQ(chosen("text,x,y,label\na,x,y,0\n", "x,z"),
+            " has no column z, which choice_column names; it has text, x, y, label");
+  const LabelledTable table =
+      read("text,choice0,choice1,label\na,x,,0\nb,x,y,0\n", {.has_choices = true});
+  EXPECT_TRUE(
+      describe(table).ends_with(": 1 rows, texts in text, choices in choice0,choice1, labels "
+                                "in label; left out: 1 without two choices"));
 }
 
 TEST_F(LabelledTableTest, CountsWhatItLeavesOut) {
