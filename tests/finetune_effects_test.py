@@ -53,6 +53,7 @@ def make_data(folder):
 
 
     make_tables(folder)
+    make_sentences(folder)
 
 
 def table(rows, header="text,extra,label,other,number"):
@@ -84,6 +85,24 @@ def make_tables(folder):
     (folder / "unknown.csv").write_text(table([row.replace("sat", "zebra") for row in rows]))
 
 
+def make_sentences(folder):
+    """Words of the vocabulary, each with another word and its tag."""
+    def sentences(count, unknown=""):
+        words = [("the", "O"), ("cat", "B-ANIMAL"), ("sat", "O"), ("on", "O"), ("the", "B-PLACE"), ("mat", "I-PLACE"),
+                 (".", "O"), (unknown or ".", "O")]
+        return [[(word, "who", tag) for word, tag in words[n % 3:]] for n in range(count)]
+
+    def columns(count, unknown=""):
+        return "\n".join("".join(" ".join(row) + "\n" for row in rows) for rows in sentences(count, unknown))
+    (folder / "tagged.conll").write_text(columns(8))
+    (folder / "fewer.conll").write_text(columns(3))
+    (folder / "unknown.conll").write_text(columns(8, unknown="zebra"))
+    tags = ["O", "B-ANIMAL", "B-PLACE", "I-PLACE"]
+    (folder / "numbers.jsonl").write_text("".join(
+        json.dumps({"tokens": [row[0] for row in rows], "ner_tags": [tags.index(row[2]) for row in rows]}) + "\n"
+        for rows in sentences(8)))
+
+
 # --- What may differ --------------------------------------------------------------------------
 
 def written(run, name):
@@ -94,7 +113,7 @@ def writes(*names):
     """The run writes exactly these files of scores and predictions."""
     def check(run, base):
         found = {path.name for path in run.folder.iterdir()
-                 if re.match(r"predictions\.json|eval_results|RTE\.tsv", path.name)}
+                 if re.match(r"predictions\.(json|conll)|eval_results|RTE\.tsv", path.name)}
         return found == set(names) and run.status == 0
     return check
 
@@ -270,6 +289,31 @@ class FinetuneRegressEffectsTest(OptionEffects, unittest.TestCase):
     BASE = {**OF_TABLES, "label_column": "number"}
     EFFECTS = {**finetune_effects("regress"),
                "label_column": Effect("other", refused("it must be a number", status=3))}
+    make_data = staticmethod(make_data)
+
+
+NUMBERED = {"train_file": "numbers.jsonl", "dev_file": "numbers.jsonl"}
+
+
+class FinetuneTagEffectsTest(OptionEffects, unittest.TestCase):
+    COMMAND = "finetune tag"
+    KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
+    BASE = {**MODEL, "train_file": "tagged.conll", "dev_file": "fewer.conll", "seq_length": 32}
+    EFFECTS = {
+        **{name: effect for name, effect in finetune_effects("tag").items()
+           if name not in ("text_column", "pair_column", "quotes")},
+        "do_evaluation": Effect("true", writes("eval_results.json"), **SCORE_ONLY, base={}),
+        "do_predict": Effect("true", writes("predictions.jsonl", "predictions.conll"), **SCORE_ONLY, base={}),
+        "max_unknown_tokens": Effect(0, lambda run, base: refused("of the tokens are [UNK], most often for")
+                                     (run, base) and not run.folder.exists() and base.status == 0,
+                                     train_file="unknown.conll", base={"train_file": "unknown.conll"}),
+        "train_file": Effect("fewer.conll", other_weights),
+        "word_column": Effect(2, other_weights),
+        "tag_column": Effect(2, refused("all words have the tag who; there must be two tags or more")),
+        "tag_names": Effect("O,B-ANIMAL,B-PLACE,I-PLACE", lambda run, base:
+                            run.json("config.json")["id2label"]["3"] == "I-PLACE" and
+                            base.json("config.json")["id2label"]["3"] == "3", **NUMBERED, base=NUMBERED),
+    }
     make_data = staticmethod(make_data)
 
 

@@ -53,9 +53,11 @@ RUNS = {
     "finetune choose": TUNE,
     "finetune multilabel": TUNE,
     "finetune regress": TUNE,
+    "finetune tag": TUNE,
     "answer": "",
     "choose": "",
     "classify": "",
+    "tag": "",
     "score": "",
     "score squad": "",
     "score glue": "",
@@ -76,6 +78,7 @@ RUNS = {
     "config print finetune choose": "",
     "config print finetune multilabel": "",
     "config print finetune regress": "",
+    "config print finetune tag": "",
     "config schema": "",
     "config schema pretrain": "",
     "config schema squad": "",
@@ -85,6 +88,7 @@ RUNS = {
     "config schema finetune choose": "",
     "config schema finetune multilabel": "",
     "config schema finetune regress": "",
+    "config schema finetune tag": "",
     "benchmark": "",
     "launch": "",
 }
@@ -118,6 +122,11 @@ def write_tables(folder):
     (folder / "pairs.tsv").write_text("sentence1\tsentence2\tscore\n" + "a mill\ta bridge\t2.5\na town\ta river\t1\n" * 10)
 
 
+def write_sentences(folder):
+    for split in ("train", "dev"):
+        (folder / f"{split}.conll").write_text("Anna B-PER\nkeeps O\nthe O\nmill O\n\nthe O\nmill O\nis O\nold O\n\n" * 5)
+
+
 def make_files(folder):
     """Writes what the examples name and none of them makes."""
     (folder / "text").mkdir()
@@ -134,12 +143,13 @@ def make_files(folder):
     write_tables(folder)
     (folder / "topics.jsonl").write_text('{"label": ["art"], "probabilities": {"art": 0.8, "sport": 0.1}}\n')
     (folder / "tagged.conll").write_text("Anna B-PER B-PER\nkeeps O O\nOrla B-LOC O\n")
+    write_sentences(folder)
     shutil.copy(ROOT / "configs" / "habana" / "bert_base_finetune_fp32_squad_eager.yaml", folder / "squad.yaml")
 
 
 def make_links(folder):
     """Gives what was made the names that other examples have for it."""
-    for made, name in (("records.tfrecord", "records/one.tfrecord"), ("run/checkpoint-1", "bert")):
+    for made, name in (("records.tfrecord", "records/one.tfrecord"), ("run/checkpoint-1", "bert"), ("tags", "ner")):
         if (folder / made).exists() and not (folder / name).exists():
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).symlink_to(folder / made)

@@ -52,7 +52,7 @@ def measures_tokens(least, most=None):
 
 
 def make_data(folder):
-    make_models(folder, "mlm", "qa", "rte", "topics", "quiz")
+    make_models(folder, "mlm", "qa", "rte", "topics", "quiz", "ner")
     cloze(folder, "compile", "--init-checkpoint", "mlm", "--output-file", "mlm.compiled")
     # A folder with weights alone: options have to name the configuration and the vocabulary.
     (folder / "weights").mkdir()
@@ -65,6 +65,7 @@ def make_data(folder):
     quiz = {"text": "the cat sat", "text_pair": "then", "choices": ["a dog ran", "who sat", "the mat"]}
     (folder / "quiz.jsonl").write_text(json.dumps(quiz) + "\n")
     (folder / "texts.tsv").write_text("the cat sat\ta cat sat\nthe dog ran\n")
+    (folder / "texts.txt").write_text("the cat sat\nthe dog ran\n")
     (folder / "lengths.txt").write_text("5 3\n9 2\n")
     make_predictions(folder)
     (folder / "preset.yaml").write_text(
@@ -206,6 +207,20 @@ class ChooseTest(InferenceEffects, unittest.TestCase):
         run = self.run_with("one", {"choice": ["who sat"]}, self.COMMAND)
         self.assertEqual(run.status, 2)
         self.assertIn("--choice is given 1 times; give two or more of them", run.messages)
+
+
+class TagTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "tag"
+    BASE = {"init_checkpoint": "in/ner", "text": "the cat sat on the mat", "threads": 1}
+    EFFECTS = {
+        **MACHINE,
+        "init_checkpoint": Effect("in/other_ner", prints_other),
+        "text": Effect(["the cat sat on the mat", "the dog"], prints("\n\n")),
+        "input_file": Effect("in/texts.txt", prints("\n\n"), text=None, base={}),
+        "aggregation": Effect("none", prints("B-")),
+        "json": Effect("true", lambda run, base: {"tag", "text", "probability", "start", "end"} ==
+                       json.loads(run.output)["tags"][0].keys()),
+    }
 
 
 class CompileTest(InferenceEffects, unittest.TestCase):

@@ -11,6 +11,7 @@ COMMANDS = {
     "qa": ("squad", "--train-file", "squad.json"),
     "topics": ("finetune", "multilabel", "--train-file", "sets.csv", "--do-training", "true"),
     "quiz": ("finetune", "choose", "--train-file", "quiz.csv", "--label-column", "right", "--do-training", "true"),
+    "ner": ("finetune", "tag", "--train-file", "tagged.conll", "--do-training", "true"),
     "rte": ("glue", "--task-name", "RTE", "--data-dir", "glue", "--do-training", "true"),
 }
 

@@ -55,7 +55,7 @@ void add_commands(Subcommand program, std::vector<std::string> launched) {
   }
   for (const auto add : {add_answer, add_benchmark, add_choose, add_classify, add_convert, add_fill,
                          add_finetune, add_glue, add_inspect, add_latency, add_plan, add_pretrain,
-                         add_score, add_serve, add_squad, add_tokenize}) {
+                         add_score, add_serve, add_squad, add_tag, add_tokenize}) {
     add(program);
   }
 }

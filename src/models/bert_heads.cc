@@ -275,6 +275,7 @@ HeadTraits token_classification() {
           .has_labels = true,
           .pipeline = "token-classification",
           .objective = "Tags of words",
+          .endpoint = "/tag",
           .outputs = {{"tag_logits", OutputRows::kTokens, labels_of}},
           .losses = tagging_losses,
           .logits = class_logits,

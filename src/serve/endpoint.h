@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/json.h"
@@ -17,6 +18,7 @@ struct Input {
   std::string first;
   std::string second;  // "" when not given
   std::vector<std::string> list;
+  std::string mode;  // one of the endpoint's; its first when not given
   int64_t top_k = 5;
   int64_t candidates = 1;  // that its answer lists, at most
 
@@ -39,6 +41,8 @@ struct Endpoint {
   bool requires_second = false;
   std::string list_field;  // "choices", a list of two texts or more; "" for none
   bool has_top_k = false;
+  std::string mode_field = {};  // "aggregation", one of `modes`; "" for none
+  std::span<const std::string_view> modes = {};
   std::function<int64_t(const Input& input)> count_candidates = [](const Input& input) {
     return input.top_k;
   };

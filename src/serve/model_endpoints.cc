@@ -8,6 +8,7 @@
 #include "serve/page_example.h"
 #include "tasks/mask_filler.h"
 #include "tasks/squad/question_answerer.h"
+#include "tasks/tagging/text_tagger.h"
 #include "tasks/text_chooser.h"
 #include "tasks/text_classifier.h"
 
@@ -78,6 +79,23 @@ std::vector<Json> choose(tasks::TextChooser& chooser, std::span<const Input> inp
   return outputs;
 }
 
+// Inputs of one aggregation are tagged together.
+std::vector<Json> tag(tasks::TextTagger& tagger, std::span<const Input> inputs) {
+  std::vector<Json> outputs(inputs.size());
+  for (const std::string_view name : tasks::kTagAggregations) {
+    std::vector<std::string> texts;
+    std::vector<size_t> places;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].mode != name) continue;
+      texts.push_back(inputs[i].first);
+      places.push_back(i);
+    }
+    const auto tags = tagger.tag(texts, *tasks::tag_aggregation(name));
+    for (size_t i = 0; i < places.size(); ++i) outputs[places[i]] = tasks::text_tags_json(tags[i]);
+  }
+  return outputs;
+}
+
 using SharedModel = std::shared_ptr<const inference::PackedModel>;
 
 Endpoint filling(const SharedModel& model, const ServingOptions& options) {
@@ -118,6 +136,16 @@ Endpoint choosing(const SharedModel& model, const ServingOptions& options) {
                          auto inputs) { return choose(*chooser, inputs); }};
 }
 
+Endpoint tagging(const SharedModel& model, const ServingOptions& options) {
+  return {.first_field = "text",
+          .mode_field = "aggregation",
+          .modes = tasks::kTagAggregations,
+          // Hardly a text has more words.
+          .count_candidates = [](const Input& input) { return (input.bytes() + 1) / 2; },
+          .handler = [tagger = std::make_shared<tasks::TextTagger>(model, options.num_threads)](
+                         auto inputs) { return tag(*tagger, inputs); }};
+}
+
 // Makes the endpoint of a head; its path is in the head's row.
 struct EndpointOfHead {
   models::HeadKind head;
@@ -128,6 +156,7 @@ constexpr EndpointOfHead kEndpoints[] = {
     {models::HeadKind::kQuestionAnswering, answering},
     {models::HeadKind::kSequenceClassification, classifying},
     {models::HeadKind::kMultipleChoice, choosing},
+    {models::HeadKind::kTokenClassification, tagging},
 };
 
 Endpoint endpoint_of(const SharedModel& model, const ServingOptions& options) {

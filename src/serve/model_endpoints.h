@@ -14,13 +14,18 @@
 //                                       -> {"choice", "probabilities": [...]}: the number of the most
 //                                          probable, and a probability for each
 //
+//   token classification     /tag       {"text", "aggregation"} (tasks/tagging/tag_aggregation.h)
+//                                       -> {"tags": [{"tag", "text", "probability", "start",
+//                                              "end"}]}, in the order of the text
+//
 // An output for an input that was cut also has {"truncated": {"tokens", "kept"}}
-// (tasks/truncation.h): of a question, of a text or both of a pair. A text with blanks is never cut.
+// (tasks/truncation.h): of a question, of a text or both of a pair. A text with blanks, or one to be tagged,
+// is never cut.
 // One for an input of which more than a trace is [UNK] has {"unknown": {"tokens", "count",
 // "most_often"}} (tasks/unknown_tokens.h).
 //
-// The most probable comes first; start and end are code points of the context, or where [MASK] is
-// in the text, end exclusive.
+// The most probable comes first, except among tags; start and end are code points of the context or
+// the text, end exclusive.
 #pragma once
 
 #include <memory>

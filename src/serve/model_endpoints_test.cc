@@ -151,6 +151,31 @@ TEST(ModelEndpoints, AModelForQuestionsAnswersThem) {
   EXPECT_THROW(model.endpoints[0].handler(std::vector<Input>{{.second = "a"}}), UserError);
 }
 
+TEST(ModelEndpoints, AModelOfTagsFindsThem) {
+  const MadeUpModel made_up(
+      {.kind = models::HeadKind::kTokenClassification, .labels = {"B-X", "I-X"}});
+  const ServedModel model = made_up.serve();
+  ASSERT_EQ(model.endpoints.size(), 1u);
+  EXPECT_EQ(model.endpoints[0].path, "/tag");
+  const std::string text = "the town lies on the river .";
+  const std::vector<Input> inputs = {{.first = text, .mode = "first"},
+                                     {.first = "", .mode = "first"},
+                                     {.first = text, .mode = "none"}};
+  const auto outputs = model.endpoints[0].handler(inputs);
+  size_t next = 0;
+  for (const Json& one : outputs[0].at("tags")) {
+    const auto start = one.at("start").get<size_t>(), end = one.at("end").get<size_t>();
+    EXPECT_EQ(one.at("tag"), "X");
+    EXPECT_EQ(one.at("text"), text.substr(start, end - start));
+    EXPECT_GE(start, next);
+    next = end;
+  }
+  EXPECT_EQ(next, text.size());
+  EXPECT_TRUE(outputs[1].at("tags").empty());
+  ASSERT_EQ(outputs[2].at("tags").size(), 7u);
+  EXPECT_EQ(outputs[2]["tags"][0]["tag"].get<std::string>().substr(1), "-X");
+}
+
 TEST(ModelEndpoints, AnAnswerIsTheSameWhoeverSharesTheBatch) {
   const MadeUpModel made_up({.kind = models::HeadKind::kQuestionAnswering});
   const ServedModel model = made_up.serve();

@@ -67,19 +67,33 @@ std::optional<Example> stored_example(const fs::path& file, const Endpoint& endp
                  text(*stored, "answer"), texts(input, endpoint.list_field)};
 }
 
-// The answer, word, class or choice that an output has first.
+// All tags of a text, as tasks::tags_line() has them.
+std::string tags_of(const Json& tags) {
+  std::string line;
+  for (const Json& one : tags) {
+    line += (line.empty() ? "" : ", ") + one.value("tag", "") + " " + one.value("text", "");
+  }
+  return line;
+}
+
+// The answer, word, class or choice that an output has first; of tags all.
 std::string best_of(const Json& output, const Example& example) {
   if (output.contains("choice")) return example.list.at(output["choice"].get<size_t>());
   const auto first = [](const Json& list) { return list.empty() ? Json::object() : list.front(); };
   if (output.contains("answers")) return first(output["answers"]).value("text", "");
+  if (output.contains("tags")) return tags_of(output["tags"]);
   if (output.contains("classes")) return first(output["classes"]).value("label", "");
   const Json blank = first(output.value("blanks", Json::array()));
   return first(blank.value("candidates", Json::array())).value("token", "");
 }
 
 bool is_answered_right(const Endpoint& endpoint, const Example& example) {
-  const Input input{
-      .first = example.first, .second = example.second, .list = example.list, .top_k = 1};
+  const std::string mode(endpoint.modes.empty() ? "" : endpoint.modes.front());
+  const Input input{.first = example.first,
+                    .second = example.second,
+                    .list = example.list,
+                    .mode = mode,
+                    .top_k = 1};
   try {
     const auto outputs = endpoint.handler(std::span(&input, 1));
     return text::lower_ascii(best_of(outputs[0], example)) == text::lower_ascii(example.answer);

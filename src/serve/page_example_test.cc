@@ -41,6 +41,20 @@ Endpoint classifying(const std::string& label) {
           }};
 }
 
+Endpoint tagging() {
+  constexpr static std::string_view kModes[] = {"first"};
+  return {
+      .path = "/tag",
+      .first_field = "text",
+      .mode_field = "aggregation",
+      .modes = kModes,
+      .handler = [](std::span<const Input> inputs) {
+        EXPECT_EQ(inputs[0].mode, "first");
+        return std::vector<Json>(
+            1, {{"tags", {{{"tag", "PER"}, {"text", "Anna"}}, {{"tag", "LOC"}, {"text", "Ulm"}}}}});
+      }};
+}
+
 class PageExample : public testing::Test {
  protected:
   void SetUp() override { fs::create_directories(checkpoint_); }
@@ -74,6 +88,13 @@ TEST_F(PageExample, OfTheModelsOwnDataComesFirst) {
   EXPECT_FALSE(example(classifying("0")));
   store(checkpoint_, R"({"input": {"text": "zwei"}, "answer": "1"})");
   EXPECT_EQ(*example(classifying("1")), Json({{"text", "zwei"}}));
+}
+
+TEST_F(PageExample, OfTagsHasAllOfThem) {
+  store(run_, R"({"input": {"text": "Anna in Ulm"}, "answer": "PER Anna, LOC Ulm"})");
+  EXPECT_EQ(*example(tagging()), Json({{"text", "Anna in Ulm"}}));
+  store(run_, R"({"input": {"text": "Anna in Ulm"}, "answer": "PER Anna"})");
+  EXPECT_FALSE(example(tagging()));
 }
 
 TEST_F(PageExample, ThatCannotBeReadIsNone) {

@@ -31,6 +31,7 @@ std::string fields_of(const Endpoint& endpoint) {
   std::string names = "\"" + endpoint.first_field + "\"";
   if (!endpoint.second_field.empty()) names += ", \"" + endpoint.second_field + "\"";
   if (!endpoint.list_field.empty()) names += ", \"" + endpoint.list_field + "\"";
+  if (!endpoint.mode_field.empty()) names += ", \"" + endpoint.mode_field + "\"";
   if (endpoint.has_top_k) names += ", \"top_k\"";
   return names;
 }
@@ -39,7 +40,8 @@ void check_names(const Json& object, const Endpoint& endpoint) {
   for (const auto& [name, value] : object.items()) {
     const bool is_known =
         name == endpoint.first_field || (name == endpoint.second_field && !name.empty()) ||
-        (name == endpoint.list_field && !name.empty()) || (name == "top_k" && endpoint.has_top_k);
+        (name == endpoint.list_field && !name.empty()) ||
+        (name == endpoint.mode_field && !name.empty()) || (name == "top_k" && endpoint.has_top_k);
     if (!is_known) {
       refuse(400, "unknown field \"{}\"; {} takes {}", name.substr(0, kQuotedBytes), endpoint.path,
              fields_of(endpoint));
@@ -88,6 +90,17 @@ int64_t top_k_of(const Json& object, const Limits& limits) {
   return top_k;
 }
 
+std::string mode_of(const Json& object, const Endpoint& endpoint) {
+  if (endpoint.mode_field.empty()) return "";
+  const auto found = object.find(endpoint.mode_field);
+  if (!found) return std::string(endpoint.modes.front());
+  const std::string mode = found->is_string() ? found->get<std::string>() : "";
+  if (std::ranges::find(endpoint.modes, mode) == endpoint.modes.end()) {
+    refuse(400, "\"{}\" is not one of {}", endpoint.mode_field, fmt::join(endpoint.modes, ", "));
+  }
+  return mode;
+}
+
 Input input_of(const Json& object, const Endpoint& endpoint, const Limits& limits) {
   if (!object.is_object()) {
     refuse(400, "an input is {}; give an object with {}", object.type_name(), fields_of(endpoint));
@@ -101,6 +114,7 @@ Input input_of(const Json& object, const Endpoint& endpoint, const Limits& limit
   if (!endpoint.list_field.empty()) {
     input.list = list_field(object, endpoint.list_field, limits);
   }
+  input.mode = mode_of(object, endpoint);
   input.top_k = top_k_of(object, limits);
   input.candidates = endpoint.count_candidates(input);
   return input;

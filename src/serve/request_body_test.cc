@@ -14,6 +14,10 @@ const Endpoint kAnswer = {.path = "/answer",
 const Endpoint kClassify = {
     .path = "/classify", .first_field = "text", .second_field = "text_pair"};
 
+constexpr std::string_view kModes[] = {"first", "none"};
+const Endpoint kTag = {
+    .path = "/tag", .first_field = "text", .mode_field = "aggregation", .modes = kModes};
+
 constexpr Limits kLimits = {
     .text_bytes = 20, .inputs_per_request = 3, .top_k = 9, .queue = {.batch_candidates = 20}};
 
@@ -52,6 +56,19 @@ TEST(RequestBody, ReadsAList) {
   EXPECT_EQ(body.inputs[0].second, "");
   EXPECT_EQ(body.inputs[1].second, "c");
   EXPECT_EQ(body.inputs[0].top_k, 5);
+}
+
+TEST(RequestBody, AModeIsOneOfTheEndpoints) {
+  EXPECT_EQ(parsed(R"({"text": "a"})", kTag).inputs[0].mode, "first");
+  EXPECT_EQ(parsed(R"({"text": "a", "aggregation": "none"})", kTag).inputs[0].mode, "none");
+  for (const char* wrong : {"\"last\"", "1", "null", "\"\""}) {
+    EXPECT_EQ(refused(fmt::format(R"({{"text": "a", "aggregation": {}}})", wrong), kTag),
+              "400 \"aggregation\" is not one of first, none");
+  }
+  EXPECT_EQ(refused(R"({"text": "a", "top_k": 1})", kTag),
+            "400 unknown field \"top_k\"; /tag takes \"text\", \"aggregation\"");
+  EXPECT_EQ(refused(R"({"text": "a", "": 1})", kClassify),
+            "400 unknown field \"\"; /classify takes \"text\", \"text_pair\"");
 }
 
 TEST(RequestBody, ErrorsNameTheFieldAndTheNextStep) {

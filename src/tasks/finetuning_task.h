@@ -24,8 +24,8 @@ namespace cloze::tasks {
 // the best.
 using Scores = std::map<std::string, double>;  // "MRPC accuracy" → percent
 
-// What a model scores on some examples, by the names that are printed, as shares of 1: the first chooses
-// the weights to keep. And all that eval_results.json has of it.
+// The scores of some examples as shares of 1, by the names that are printed: the first chooses the
+// weights to keep. And all that eval_results.json has of them.
 struct NamedScores {
   std::vector<std::pair<std::string, double>> printed;
   formats::Json all;

@@ -5,16 +5,17 @@
 
 namespace cloze::cli {
 
-void add_answer(Subcommand program);     // answers questions on texts
-void add_benchmark(Subcommand program);  // runs benchmarks by name
-void add_choose(Subcommand program);     // chooses one of several texts
-void add_classify(Subcommand program);   // classifies texts and pairs of texts
-void add_compile(Subcommand program);    // stores a model with its weights packed
-void add_convert(Subcommand program);    // converts checkpoints
-void add_fill(Subcommand program);       // fills in blanks
-void add_finetune(Subcommand program);   // fine-tunes on a table of one's own
-void add_glue(Subcommand program);       // fine-tunes on a GLUE task
-void add_inspect(Subcommand program);    // lists the tensors of a model
+void add_answer(Subcommand program);      // answers questions on texts
+void add_benchmark(Subcommand program);   // runs benchmarks by name
+void add_choose(Subcommand program);      // chooses one of several texts
+void add_classify(Subcommand program);    // classifies texts and pairs of texts
+void add_compile(Subcommand program);     // stores a model with its weights packed
+void add_convert(Subcommand program);     // converts checkpoints
+void add_fill(Subcommand program);        // fills in blanks
+void add_finetune(Subcommand program);    // fine-tunes on a table of one's own
+void add_finetune_tag(Subcommand group);  // of that group: on words with tags
+void add_glue(Subcommand program);        // fine-tunes on a GLUE task
+void add_inspect(Subcommand program);     // lists the tensors of a model
 // Starts a command in several processes; `command`: what is to be started.
 void add_launch(Subcommand program, std::vector<std::string> command);
 void add_latency(Subcommand program);   // measures how long inference takes
@@ -23,6 +24,7 @@ void add_pretrain(Subcommand program);  // pre-trains
 void add_score(Subcommand program);     // official scores of prediction files
 void add_serve(Subcommand program);     // answers over HTTP
 void add_squad(Subcommand program);     // fine-tunes on SQuAD
+void add_tag(Subcommand program);       // finds names and other tagged parts of texts
 void add_tokenize(Subcommand program);  // prints token ids
 
 // Of `cloze config`
@@ -30,6 +32,7 @@ void add_config_import(Subcommand config);  // a configuration of another system
 void add_config_keys(Subcommand config);    // what becomes of each key of other systems
 class ConfigurationCommands;                // `print` and `schema`, for each command that trains
 void add_finetune_configuration(ConfigurationCommands& commands);
+void add_finetune_tag_configuration(ConfigurationCommands& finetune);  // of its group
 void add_glue_configuration(ConfigurationCommands& commands);
 void add_pretrain_configuration(ConfigurationCommands& commands);
 void add_squad_configuration(ConfigurationCommands& commands);

@@ -131,6 +131,7 @@ void add_finetune(Subcommand program) {
                         "cloze finetune regress --train-file pairs.tsv --init-checkpoint run "
                         "--save-path scores"},
                        add_regress_options, run);
+  add_finetune_tag(finetune);
 }
 
 void add_finetune_configuration(ConfigurationCommands& commands) {
@@ -139,6 +140,7 @@ void add_finetune_configuration(ConfigurationCommands& commands) {
   finetune.add("multilabel", add_multilabel_options);
   finetune.add("choose", add_choose_options);
   finetune.add("regress", add_regress_options);
+  add_finetune_tag_configuration(finetune);
 }
 
 }  // namespace cloze::cli
