@@ -52,9 +52,9 @@ CLOZE_EXPORT int cloze_limit_instruction_set(const char* name);
 /* Reads a packed model and checks it; NULL when it cannot be used here. */
 CLOZE_EXPORT cloze_model* cloze_model_open(const char* path);
 CLOZE_EXPORT void cloze_model_close(cloze_model* model);
-/* transformers' name of the model: "BertForQuestionAnswering", "BertForSequenceClassification", or
- * "BertForPreTraining", which cloze_run does not run; for a GroupBERT with "Group" in front. It
- * lives until the model is closed. */
+/* transformers' name of the model: "BertForQuestionAnswering", "BertForSequenceClassification",
+ * "BertForTokenClassification", "BertForMultipleChoice", or "BertForPreTraining", which cloze_run does
+ * not run; for a GroupBERT with "Group" in front. It lives until the model is closed. */
 CLOZE_EXPORT const char* cloze_model_architecture(const cloze_model* model);
 /* The maximum number of tokens in a sequence, and the number of token ids. */
 CLOZE_EXPORT int64_t cloze_model_positions(const cloze_model* model);
@@ -67,6 +67,8 @@ CLOZE_EXPORT void cloze_client_close(cloze_client* client);
 /* The number of logits that cloze_run writes, or -1 when it fails:
  *   question answering        2 for each token: for the start and for the end of an answer
  *   sequence classification   1 for each class of each sequence; a regression has 1 per sequence
+ *   token classification      1 for each class of each token
+ *   multiple choice           1 for each sequence, which is a choice
  */
 CLOZE_EXPORT int64_t cloze_logits_count(const cloze_model* model, const cloze_batch* batch);
 /* Returns 0, or -1 when it fails; then `logits` is as it was. */

@@ -32,6 +32,13 @@ class RuntimeTest : public testing::TestWithParam<HeadKind> {
     cloze_model_close(model_);
   }
 
+  // The logits of a sequence of so many tokens.
+  int64_t logits_of(int64_t tokens) const {
+    const models::HeadOutput& output = models::traits_of(GetParam()).outputs.front();
+    const int64_t width = output.width(SmallModelFolder::config(), folder_.head());
+    return output.rows == models::OutputRows::kTokens ? tokens * width : width;
+  }
+
   const SmallModelFolder folder_{GetParam(), "runtime_test"};
   const std::string file_ = (folder_.path() / "model.cloze").string();
   cloze_model* model_ = nullptr;
@@ -42,15 +49,13 @@ TEST_P(RuntimeTest, GivesTheLogitsOfAClientInTheOrderOfTheSequences) {
   const std::vector<data::Sample> samples = {inference::random_sample(3, 1),
                                              inference::random_sample(9, 2)};
   const models::HeadOutput& output = models::traits_of(GetParam()).outputs.front();
-  const bool by_token = output.rows == models::OutputRows::kTokens;
   inference::InferenceClient client(std::make_shared<const PackedModel>(PackedModel::open(file_)),
                                     1);
   std::vector<float> expected;
   for (const data::Sample& sample : samples) {
     client.run({&sample, 1}, [&](const data::MicroBatch&) {
       const float* logits = client.output(output.name).data();
-      const auto count = static_cast<int64_t>(by_token ? 2 * sample.input_ids.size() : 3);
-      expected.insert(expected.end(), logits, logits + count);
+      expected.insert(expected.end(), logits, logits + logits_of(std::ssize(sample.input_ids)));
     });
   }
 
@@ -159,10 +164,7 @@ TEST_P(RuntimeTest, TheExampleRuns) {
   const std::string command = std::string(CLOZE_EXAMPLE) + " " + file_ + " 2 7 9 3 > " + output;
   ASSERT_EQ(std::system(command.c_str()), 0);
   const std::string text = platform::read_file(output);
-  const auto lines = std::count(text.begin(), text.end(), '\n');
-  const bool by_token =
-      models::traits_of(GetParam()).outputs.front().rows == models::OutputRows::kTokens;
-  EXPECT_EQ(lines, by_token ? 8 : 3) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), logits_of(4)) << text;
 }
 
 // All that do not predict words.

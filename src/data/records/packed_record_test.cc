@@ -172,6 +172,9 @@ TEST(PackedRecord, BadPacksAreNamed) {
             " is neither a TFRecord file nor a binary one: its 596 bytes are a multiple neither of "
             "the 600 of a packed record nor of the 460 of an unpacked one, for seq_length 32 and "
             "max_predictions_per_seq 6");
+  EXPECT_EQ(
+      refusal("A mill stands on the river.\n"),
+      " is text and no file of records; cloze pretrain and cloze data read text with input_file");
   EXPECT_EQ(refusal(good + with_word(0, 200)),
             ", record at byte 600: packed_input_ids holds 200; it must be in [0, 200)");
   EXPECT_EQ(refusal(with_word(S, 4)),

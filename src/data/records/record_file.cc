@@ -125,6 +125,13 @@ bool has_sizes(const RecordShape& shape) {
   return shape.sequence_length > 0 && shape.max_predictions > 0;
 }
 
+// Records hold numbers of four bytes, and so zeros from the start.
+bool is_text(std::span<const std::byte> bytes) {
+  constexpr size_t kLooked = 256;
+  const auto begin = bytes.first(std::min(bytes.size(), kLooked));
+  return std::ranges::none_of(begin, [](std::byte one) { return one == std::byte{0}; });
+}
+
 // Decides by the size, and, if that suits both forms, by the form of the first record.
 BinaryForm binary_form_of(const std::filesystem::path& path, std::span<const std::byte> bytes,
                           const RecordShape& shape) {
@@ -136,6 +143,12 @@ BinaryForm binary_form_of(const std::filesystem::path& path, std::span<const std
   }
   if (suits(packed)) return packed;
   if (suits(unpacked)) return unpacked;
+  if (is_text(bytes)) {
+    throw_data_error(
+        "{} is text and no file of records; cloze pretrain and cloze data read text with "
+        "input_file",
+        path.string());
+  }
   throw_data_error(
       "{} is neither a TFRecord file nor a binary one: its {} bytes are a multiple neither of the "
       "{} of a packed record nor of the {} of an unpacked one, for seq_length {} and "
