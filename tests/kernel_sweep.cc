@@ -114,17 +114,21 @@ struct Pass {
   std::string set;
   std::function<void()> choose;
   KernelsOf kernels;
+  std::vector<int> threads;
 };
 
 std::vector<Pass> passes_of(const Arguments& arguments) {
   std::vector<Pass> passes;
   for (uint64_t seed = 0; seed < arguments.seeds; ++seed) {
-    passes.push_back({fmt::format("seed{}", seed), [seed] { gpu::emulation::set_seed(seed); },
-                      emulated_kernels});
+    passes.push_back({fmt::format("seed{}", seed),
+                      [seed] { gpu::emulation::set_seed(seed); },
+                      emulated_kernels,
+                      {1}});
   }
   if (!passes.empty()) return passes;
   for (const int64_t target : vector_targets()) {
-    passes.push_back({hwy::TargetName(target), [target] { choose_target(target); }, cpu_kernels});
+    passes.push_back(
+        {hwy::TargetName(target), [target] { choose_target(target); }, cpu_kernels, {1, 3}});
   }
   return passes;
 }
@@ -137,9 +141,10 @@ struct Count {
 // Counts of the operators, in the order of their names.
 using Counts = std::map<std::string_view, Count>;
 
-void sweep(const testing::KernelCase& one, const std::vector<KernelEntry>& entries, Count& count) {
+void sweep(const testing::KernelCase& one, const std::vector<KernelEntry>& entries,
+           const std::vector<int>& threads, Count& count) {
   for (const KernelEntry& entry : entries) {
-    const testing::CaseReport report = testing::sweep_case(entry, one);
+    const testing::CaseReport report = testing::sweep_case(entry, one, threads);
     if (report.refusal) continue;
     ++count.cases;
     count.failures += report.failures.empty() ? 0 : 1;
@@ -147,7 +152,7 @@ void sweep(const testing::KernelCase& one, const std::vector<KernelEntry>& entri
   }
 }
 
-Counts sweep_all(const Arguments& arguments, const KernelsOf& kernels) {
+Counts sweep_all(const Arguments& arguments, const Pass& pass) {
   Counts counts;
   for (const DType dtype : testing::storage_dtypes()) {
     size_t index = 0;
@@ -157,8 +162,8 @@ Counts sweep_all(const Arguments& arguments, const KernelsOf& kernels) {
           std::ranges::count(arguments.operators, one.op->name) == 0) {
         continue;
       }
-      const std::vector<KernelEntry> entries = kernels(*one.op, dtype);
-      if (!entries.empty()) sweep(one, entries, counts[one.op->name]);
+      const std::vector<KernelEntry> entries = pass.kernels(*one.op, dtype);
+      if (!entries.empty()) sweep(one, entries, pass.threads, counts[one.op->name]);
     }
   }
   return counts;
@@ -195,7 +200,7 @@ int run(const Arguments& arguments) {
   int64_t failures = 0;
   for (const Pass& pass : passes_of(arguments)) {
     pass.choose();
-    const Counts counts = sweep_all(arguments, pass.kernels);
+    const Counts counts = sweep_all(arguments, pass);
     if (is_all) failures += count_unswept(counts, pass.kernels);
     for (const auto& [name, count] : counts) {
       fmt::print("{} {} cases {} failures {}\n", name, pass.set, count.cases, count.failures);

@@ -153,7 +153,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"groupbert_pretraining", "reference"}, Case{"groupbert_pretraining", "cpu"},
         Case{"groupbert_pretraining_tf1", "reference"}, Case{"groupbert_pretraining_tf1", "cpu"},
         Case{"groupbert_question_answering", "reference"},
-        Case{"groupbert_question_answering", "cpu"}),
+        Case{"groupbert_question_answering", "cpu"},
+        // The kernels for GPUs.
+        Case{"bert_pretraining_a", "emulated"}, Case{"bert_pretraining_b", "emulated"},
+        Case{"bert_question_answering", "emulated"}, Case{"bert_classification", "emulated"},
+        Case{"bert_regression", "emulated"}),
     [](const auto& info) { return std::string(info.param.fixture) + "_" + info.param.device; });
 
 }  // namespace

@@ -16,7 +16,10 @@ struct PhiloxWords {
   uint32_t words[4];
 
   CLOZE_DEVICE uint32_t number(int half) const {
-    return (words[half / 2] >> (16 * (half % 2))) & 0xffffu;
+    // No array that is indexed by a number lies in registers.
+    const uint32_t low = half < 2 ? words[0] : words[1];
+    const uint32_t high = half < 6 ? words[2] : words[3];
+    return ((half < 4 ? low : high) >> (16 * (half % 2))) & 0xffffu;
   }
 };
 
@@ -57,34 +60,46 @@ struct RowDropout {
   }
 };
 
-// The mask of row t.
+// The mask of one row.
 class DropoutRow {
  public:
+  // Of slot t.
   CLOZE_DEVICE DropoutRow(const RowDropout& dropout, int64_t t)
-      : site_(dropout.site), threshold_(dropout.threshold), scale_(dropout.scale) {
+      : DropoutRow(
+            dropout, t,
+            dropout.threshold == 0 ? 0 : static_cast<uint32_t>(dropout.position_ids.load(t))) {}
+  // Of the sample of slot t, with another row number.
+  CLOZE_DEVICE DropoutRow(const RowDropout& dropout, int64_t t, uint32_t row)
+      : site_(dropout.site), threshold_(dropout.threshold), scale_(dropout.scale), row_(row) {
     if (threshold_ == 0) return;
     sample_ = static_cast<uint32_t>(dropout.sample_ids.load(t));
-    row_ = static_cast<uint32_t>(dropout.position_ids.load(t));
     seed_ = static_cast<uint32_t>(dropout.random_key.load(0));
     step_ = static_cast<uint32_t>(dropout.random_key.load(1));
   }
 
-  // What elements c + h b are multiplied by, h = 0 ... 7: 0 or the scale of kept elements.
+  // What element c + h b is multiplied by: 0 or the scale of kept elements.
+  CLOZE_DEVICE float factor(uint32_t counter, int half) const {
+    return factor_of(numbers(counter), half);
+  }
+  // Those of h = 0 ... 7.
   CLOZE_DEVICE void factors(uint32_t counter, float (&factors)[kHalves]) const {
-    PhiloxWords numbers{};
-    if (threshold_ != 0) {
-      numbers = philox_words({{counter, row_, sample_, site_}}, seed_, step_);
-    }
+    const PhiloxWords words = numbers(counter);
     CLOZE_UNROLL
-    for (int h = 0; h < kHalves; ++h) {
-      factors[h] = numbers.number(h) >= threshold_ ? scale_ : 0.0f;
-    }
+    for (int h = 0; h < kHalves; ++h) factors[h] = factor_of(words, h);
   }
 
  private:
+  CLOZE_DEVICE PhiloxWords numbers(uint32_t counter) const {
+    if (threshold_ == 0) return {};
+    return philox_words({{counter, row_, sample_, site_}}, seed_, step_);
+  }
+  CLOZE_DEVICE float factor_of(const PhiloxWords& words, int half) const {
+    return words.number(half) >= threshold_ ? scale_ : 0.0f;
+  }
+
   uint32_t site_, threshold_;
   float scale_;
-  uint32_t sample_ = 0, row_ = 0, seed_ = 0, step_ = 0;
+  uint32_t row_, sample_ = 0, seed_ = 0, step_ = 0;
 };
 
 // Calls visit(column, factor) for the columns of counter c of a row of H.

@@ -60,7 +60,11 @@ struct alignas(sizeof(T) * n) Neighbours {
   T x[n];
 };
 
-// The sum over the warp, the same bytes in all of its threads.
+// The largest and the sum over the warp, the same bytes in all of its threads.
+CLOZE_DEVICE float warp_largest(float x) {
+  for (int mask = kWarp / 2; mask > 0; mask /= 2) x = larger(x, shuffle_xor(x, mask));
+  return x;
+}
 template <typename T>
 CLOZE_DEVICE T warp_sum(T x) {
   for (int mask = kWarp / 2; mask > 0; mask /= 2) x += shuffle_xor(x, mask);

@@ -24,7 +24,6 @@ std::optional<std::string> refuse_other_storage(const KernelRequest& request) {
 }
 
 // None yet.
-KernelTable attention_kernels() { return {}; }
 KernelTable binary_cross_entropy_kernels() { return {}; }
 KernelTable choice_loss_kernels() { return {}; }
 KernelTable grouped_convolution_kernels() { return {}; }

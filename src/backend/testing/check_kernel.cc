@@ -198,9 +198,10 @@ std::string accumulation_text(const std::vector<bool>& accumulates) {
   return outputs.empty() ? "" : fmt::format(", accumulates outputs {}", fmt::join(outputs, " "));
 }
 
-// One way to accumulate, with one thread and with several, which give the same bytes.
+// One way to accumulate, with each number of threads, which give the same bytes.
 void check_variant(const KernelEntry& entry, const Prepared& prepared,
-                   const std::vector<bool>& accumulates, const Effort& effort, CaseReport& report) {
+                   const std::vector<bool>& accumulates, const Effort& effort,
+                   const std::vector<int>& all_threads, CaseReport& report) {
   const Target target = target_of(prepared, accumulates);
   KernelRequest request = prepared.request;
   request.accumulates = accumulates;
@@ -214,7 +215,7 @@ void check_variant(const KernelEntry& entry, const Prepared& prepared,
   };
   if (effort.is_whole) report_lines(doubts(prepared.kernel_case, target));
   KernelOutcome by_one_thread;
-  for (const int threads : effort.is_whole ? std::vector{1, 3, 17} : std::vector{1, 3}) {
+  for (const int threads : all_threads) {
     request.target = std::make_shared<host::HostTarget>(TargetOptions{threads});
     if (const auto refusal = entry.refuse(request)) {
       report.refusal = refusal;
@@ -246,14 +247,15 @@ CaseReport run_case(const KernelEntry& entry, const KernelCase& kernel_case) {
     report.failures.clear();
     const Prepared prepared = prepare(kernel_case, effort);
     for (const std::vector<bool>& accumulates : accumulation_variants(kernel_case)) {
-      check_variant(entry, prepared, accumulates, effort, report);
+      check_variant(entry, prepared, accumulates, effort, {1, 3, 17}, report);
     }
     if (report.failures.empty()) break;
   }
   return report;
 }
 
-CaseReport sweep_case(const KernelEntry& entry, const KernelCase& kernel_case) {
+CaseReport sweep_case(const KernelEntry& entry, const KernelCase& kernel_case,
+                      const std::vector<int>& threads) {
   CaseReport report;
   report.refusal = entry.refuse(request_of(kernel_case));
   if (report.refusal) return report;
@@ -262,10 +264,11 @@ CaseReport sweep_case(const KernelEntry& entry, const KernelCase& kernel_case) {
   int64_t elements = 0;
   for (const graph::TensorType& type : kernel_case.inputs) elements += type.shape.elements();
   const auto& variant = variants[static_cast<size_t>(elements) % variants.size()];
-  check_variant(entry, prepare(kernel_case, kSwept), variant, kSwept, report);
+  check_variant(entry, prepare(kernel_case, kSwept), variant, kSwept, threads, report);
   if (report.failures.empty()) return report;
   report.failures.clear();
-  check_variant(entry, prepare(kernel_case, kConfirmingSwept), variant, kConfirmingSwept, report);
+  check_variant(entry, prepare(kernel_case, kConfirmingSwept), variant, kConfirmingSwept, threads,
+                report);
   return report;
 }
 

@@ -25,8 +25,9 @@ struct CaseReport {
 CaseReport run_case(const KernelEntry& entry, const KernelCase& kernel_case);
 
 // The same for one of very many cases: fewer probes, one way to accumulate, no second run, and
-// nothing is MISTRUSTED, as the smallest sizes always would be.
-CaseReport sweep_case(const KernelEntry& entry, const KernelCase& kernel_case);
+// nothing is MISTRUSTED, as the smallest sizes always would be. `threads`: with how many, in turn.
+CaseReport sweep_case(const KernelEntry& entry, const KernelCase& kernel_case,
+                      const std::vector<int>& threads = {1, 3});
 
 // Runs every entry of the backend's table for the operator on every case it serves. Returns the
 // failures, one per line; empty when all is well. A table that serves no case is a failure, and so

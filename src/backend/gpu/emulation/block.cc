@@ -19,10 +19,11 @@ constexpr size_t kMostSharedBytes = size_t{227} << 10;
 constexpr int64_t kMostBlocksX = 0x7fffffff;
 constexpr int64_t kMostBlocksY = 0xffff;
 
-thread_local Block* t_running = nullptr;
 thread_local Fibers t_fibers;
 
 }  // namespace
+
+constinit thread_local Block* Block::t_running = nullptr;
 
 Block::Block(const GridShape& shape, const LaunchOptions& options, Findings& findings)
     : shape_(shape),
@@ -36,8 +37,6 @@ Block::Block(const GridShape& shape, const LaunchOptions& options, Findings& fin
       priority_(warps_.size()) {
   std::iota(priority_.begin(), priority_.end(), 0);
 }
-
-Block& Block::running() { return *t_running; }
 
 void Block::begin() {
   shared_.begin_block(shape_.shared_bytes);
@@ -58,6 +57,7 @@ void Block::begin() {
 bool Block::run(int64_t x, int64_t y, const std::function<void()>& body) {
   x_ = x;
   y_ = y;
+  first_number_ = static_cast<uint32_t>((y * shape_.blocks_x + x) * shape_.threads);
   begin();
   fibers_.begin(shape_.threads, body);
   Block* const before = std::exchange(t_running, this);
@@ -164,14 +164,7 @@ const Block::Slots& Block::exchange(std::span<const std::byte> mine, const Place
   return slots;
 }
 
-Moment Block::now() { return {thread(), barriers_, my_warp().barriers}; }
-
-uint32_t Block::number() const {
-  return static_cast<uint32_t>((y_ * shape_.blocks_x + x_) * shape_.threads + thread());
-}
-
 void Block::count(bool is_global, const void* at, size_t bytes, bool is_store) {
-  if (options_.counts == nullptr) return;
   const AccessCounts::Access access{reinterpret_cast<uintptr_t>(at), static_cast<uint32_t>(bytes),
                                     is_store};
   if (is_global) {
@@ -181,33 +174,9 @@ void Block::count(bool is_global, const void* at, size_t bytes, bool is_store) {
   }
 }
 
-bool Block::load(Region* region, int64_t first, const void* from, size_t bytes,
-                 const Place& place) {
-  if (region == nullptr) {
-    findings_.add(FindingKind::kOutOfBounds, place, "a tensor that was not given is read");
-    return false;
-  }
-  count(true, from, bytes, false);
-  return region->note_load(first, bytes, number(), place, findings_);
-}
-
-bool Block::store(Region* region, int64_t first, const void* to, size_t bytes, const Place& place) {
-  if (region == nullptr) {
-    findings_.add(FindingKind::kOutOfBounds, place, "a tensor that was not given is written");
-    return false;
-  }
-  count(true, to, bytes, true);
-  return region->note_store(first, bytes, number(), place, findings_);
-}
-
-bool Block::load_shared(const void* from, size_t bytes, const Place& place) {
-  count(false, from, bytes, false);
-  return shared_.note_read(from, bytes, now(), place);
-}
-
-bool Block::store_shared(const void* to, size_t bytes, const Place& place) {
-  count(false, to, bytes, true);
-  return shared_.note_write(to, bytes, now(), place);
+bool Block::note_missing(const Place& place) {
+  findings_.add(FindingKind::kOutOfBounds, place, "a tensor that was not given is accessed");
+  return false;
 }
 
 void Block::begin_copy(void* to, const void* from, size_t bytes, const Place& place) {

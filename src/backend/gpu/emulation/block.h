@@ -45,7 +45,7 @@ class Block {
   // Runs every thread to its end, unless they wait for ever: then it says so and returns false.
   bool run(int64_t x, int64_t y, const std::function<void()>& body);
   // The block whose thread calls this.
-  static Block& running();
+  static Block& running() { return *t_running; }
 
   // Everything below is called by the thread that runs.
   int thread() const { return fibers_.running(); }
@@ -61,10 +61,24 @@ class Block {
   const Slots& exchange(std::span<const std::byte> mine, const Place& place);
 
   // The accesses of the thread; false: they must not happen.
-  bool load(Region* region, int64_t first, const void* from, size_t bytes, const Place& place);
-  bool store(Region* region, int64_t first, const void* to, size_t bytes, const Place& place);
-  bool load_shared(const void* from, size_t bytes, const Place& place);
-  bool store_shared(const void* to, size_t bytes, const Place& place);
+  bool load(Region* region, int64_t first, const void* from, size_t bytes, const Place& place) {
+    if (options_.counts != nullptr) count(true, from, bytes, false);
+    if (region == nullptr) return note_missing(place);
+    return region->note_load(first, bytes, number(), place, findings_);
+  }
+  bool store(Region* region, int64_t first, const void* to, size_t bytes, const Place& place) {
+    if (options_.counts != nullptr) count(true, to, bytes, true);
+    if (region == nullptr) return note_missing(place);
+    return region->note_store(first, bytes, number(), place, findings_);
+  }
+  bool load_shared(const void* from, size_t bytes, const Place& place) {
+    if (options_.counts != nullptr) count(false, from, bytes, false);
+    return shared_.note_read(from, bytes, now(), place);
+  }
+  bool store_shared(const void* to, size_t bytes, const Place& place) {
+    if (options_.counts != nullptr) count(false, to, bytes, true);
+    return shared_.note_write(to, bytes, now(), place);
+  }
 
   // A copy into shared memory that others can go on beside; from null: zeros.
   void begin_copy(void* to, const void* from, size_t bytes, const Place& place);
@@ -100,8 +114,8 @@ class Block {
 
   Thread& me() { return threads_[static_cast<size_t>(thread())]; }
   Warp& my_warp() { return warps_[static_cast<size_t>(thread() / kWarpThreads)]; }
-  Moment now();
-  uint32_t number() const;  // of the thread, among those of all blocks
+  Moment now() { return {thread(), barriers_, my_warp().barriers}; }
+  uint32_t number() const { return first_number_ + static_cast<uint32_t>(thread()); }
   void begin();
   int draw_thread();  // the next to go on; -1: none can
   void wait(const Place& place);
@@ -110,6 +124,7 @@ class Block {
   bool arrive(Meeting& meeting, int members, const Place& place);
   void meet_warp(const Place& place, bool orders_memory);
   void count(bool is_global, const void* at, size_t bytes, bool is_store);
+  bool note_missing(const Place& place);
   void end_thread(int thread);
   void note_endless_wait();
 
@@ -126,6 +141,9 @@ class Block {
   int barriers_ = 0;
   int ended_ = 0;
   int64_t x_ = 0, y_ = 0;
+  uint32_t first_number_ = 0;  // of its threads, among those of all blocks
+
+  static constinit thread_local Block* t_running;
 };
 
 // Runs the body in every thread of a grid, block after block, in random order. InternalError for a

@@ -1,24 +1,18 @@
 #include "backend/gpu/emulation/global_memory.h"
 
-#include "base/division.h"
-
 namespace cloze::backend::gpu::emulation {
 
-bool Region::is_inside(int64_t first, size_t bytes, const Place& place, Findings& findings) const {
-  const auto elements = static_cast<int64_t>(divide_up(bytes, extent_.element_bytes));
-  if (first < 0 || first + elements > extent_.elements) {
+bool Region::note_outside(int64_t first, size_t bytes, const Place& place,
+                          Findings& findings) const {
+  const int64_t last = first + elements_in(bytes) - 1;
+  if (first < 0 || last >= extent_.elements) {
     findings.add(FindingKind::kOutOfBounds, place, "element {} of {}, which has {}",
-                 first < 0 ? first : first + elements - 1, name_, extent_.elements);
-    return false;
-  }
-  const auto address = reinterpret_cast<uintptr_t>(extent_.begin) +
-                       static_cast<uintptr_t>(first) * extent_.element_bytes;
-  if (address % bytes != 0) {
+                 first < 0 ? first : last, name_, extent_.elements);
+  } else {
     findings.add(FindingKind::kUnaligned, place, "{} bytes at element {} of {}", bytes, first,
                  name_);
-    return false;
   }
-  return true;
+  return false;
 }
 
 Region::Touch& Region::touch(int64_t element) {
@@ -26,11 +20,9 @@ Region::Touch& Region::touch(int64_t element) {
   return touches_[static_cast<size_t>(element)];
 }
 
-bool Region::note_load(int64_t first, size_t bytes, uint32_t thread, const Place& place,
-                       Findings& findings) {
-  if (!is_inside(first, bytes, place, findings)) return false;
-  if (!extent_.is_writable) return true;
-  const auto elements = static_cast<int64_t>(bytes / extent_.element_bytes);
+void Region::note_reader(int64_t first, size_t bytes, uint32_t thread, const Place& place,
+                         Findings& findings) {
+  const int64_t elements = elements_in(bytes);
   for (int64_t i = first; i < first + elements; ++i) {
     Touch& before = touch(i);
     if (before.writer != kNobody && before.writer != thread) {
@@ -41,13 +33,12 @@ bool Region::note_load(int64_t first, size_t bytes, uint32_t thread, const Place
     const bool is_first = before.reader == kNobody || before.reader == thread;
     before.reader = is_first ? thread : kSeveral;
   }
-  return true;
 }
 
 bool Region::note_store(int64_t first, size_t bytes, uint32_t thread, const Place& place,
                         Findings& findings) {
   if (!is_inside(first, bytes, place, findings)) return false;
-  const auto elements = static_cast<int64_t>(bytes / extent_.element_bytes);
+  const int64_t elements = elements_in(bytes);
   for (int64_t i = first; i < first + elements; ++i) {
     Touch& before = touch(i);
     const bool others_write = before.writer != kNobody && before.writer != thread;
