@@ -17,8 +17,9 @@ cudaStream_t stream_of(Stream& stream);
 // EnvironmentError that names the kernel when its launch failed.
 void check_launch(std::string_view kernel, cudaError_t error);
 
+// One block on a multiprocessor is enough: with more in mind ptxas spills.
 template <typename K>
-__global__ void __launch_bounds__(K::kThreads)
+__global__ void __launch_bounds__(K::kThreads, 1)
     run(const __grid_constant__ typename K::Arguments arguments) {
   K::run(arguments);
 }
@@ -34,6 +35,7 @@ class Launcher {
 
   template <typename K>
   void launch(const Grid& grid, const typename K::Arguments& arguments) {
+    static_assert(shared_bytes<K>() <= 48 << 10, "more than a block gets without asking for it");
     const dim3 blocks(static_cast<uint32_t>(grid.x), static_cast<uint32_t>(grid.y));
     run<K><<<blocks, K::kThreads, shared_bytes<K>(), stream_>>>(arguments);
     check_launch(kernel_, cudaGetLastError());
