@@ -162,7 +162,20 @@ def shared_effects(task, results, predictions, unknown):
                                   num_train_steps=None, base={"num_train_steps": None, "epochs": 1}),
         "evaluations_per_epoch": Effect(0, lambda run, base: evaluations(run) == 0 and
                                         evaluations(base) > 0),
+        "early_stopping_patience": Effect(2, lambda run, base: stopped_early(run) == 3 and
+                                          counted_steps(base) == 4, **NO_GAIN, base=NO_GAIN),
+        "early_stopping_min_gain": Effect(1000, lambda run, base: stopped_early(run) == 3 and
+                                          " by more than 1000" in run.messages,
+                                          early_stopping_patience=2, evaluations_per_epoch=4),
     }
+
+
+NO_GAIN = {"evaluations_per_epoch": 4, "early_stopping_min_gain": 1000}  # which no score exceeds
+
+
+def stopped_early(run):
+    found = re.search(r"^stopped early after step (\d+) of 4: ", run.messages, re.MULTILINE)
+    return int(found[1]) if found else 0
 
 
 def counted_steps(run):
@@ -224,8 +237,18 @@ class SquadEffectsTest(OptionEffects, unittest.TestCase):
         self.run_with("base", {}, self.COMMAND)
         for name, changes, why in (("unscored", {"do_training": "true"}, "scores no dev data"),
                                    ("untrained", {"do_evaluation": "true", **SCORE_ONLY}, "trains nothing")):
-            run = self.run_with(name, {**changes, "evaluations_per_epoch": 2}, self.COMMAND)
-            self.assertIn(f"note: --evaluations-per-epoch has no effect: this run {why}\n", run.messages)
+            given = {"evaluations_per_epoch": 2, "early_stopping_patience": 1}
+            run = self.run_with(name, {**changes, **given}, self.COMMAND)
+            for option in ("--evaluations-per-epoch", "--early-stopping-patience"):
+                self.assertIn(f"note: {option} has no effect: this run {why}\n", run.messages)
+
+    def test_options_of_early_stopping_that_are_idle_are_noted(self):
+        for name, given, note in (
+                ("unevaluated", {"evaluations_per_epoch": 0, "early_stopping_patience": 1},
+                 "--early-stopping-patience has no effect with --evaluations-per-epoch 0"),
+                ("impatient", {"early_stopping_min_gain": 1},
+                 "--early-stopping-min-gain has no effect without --early-stopping-patience")):
+            self.assertIn(f"note: {note}\n", self.run_with(name, given, self.COMMAND).messages)
 
 
 class GlueEffectsTest(OptionEffects, unittest.TestCase):

@@ -71,6 +71,7 @@ Evaluator::Score Evaluator::evaluate() {
   TrainingState& state = run_.state;
   state.evaluated_step = state.step;
   const double score = metrics->score;
+  state.early_stopping.take(score, run_.options.early_stopping);
   if (!std::isfinite(score)) {
     run_.notice(
         fmt::format("the score at step {} is {}, which cannot be compared", state.step, score));
@@ -95,7 +96,7 @@ bool Evaluator::drop_other_scores() {
                             evaluates() ? "it is of other data, or scored in another way"
                                         : "from here on nothing is evaluated"));
   }
-  state.best_metric.reset();
+  state.forget_best();
   state.best_step = state.evaluated_step = 0;
   return had_scores;
 }
@@ -105,12 +106,18 @@ bool Evaluator::has_reached_target() const {
   return run_.options.target && best && *best >= *run_.options.target;
 }
 
+bool Evaluator::has_stopped_early() const {
+  return evaluates() && run_.state.early_stopping.ends_run(run_.options.early_stopping);
+}
+
 TrainingOutcome Evaluator::outcome() const {
   if (has_reached_target()) return TrainingOutcome::kFinished;
+  const bool has_all_steps = run_.state.step >= run_.options.num_steps;
   const bool lacks_score = evaluates() && run_.state.evaluated_step < run_.state.step;
-  if (run_.state.step < run_.options.num_steps || lacks_score) {
+  if (lacks_score || !(has_all_steps || has_stopped_early())) {
     return TrainingOutcome::kStoppedBySignal;
   }
+  if (!has_all_steps) return TrainingOutcome::kStoppedEarly;
   return run_.options.target ? TrainingOutcome::kMissedTarget : TrainingOutcome::kFinished;
 }
 

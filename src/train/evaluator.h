@@ -1,5 +1,5 @@
-// The evaluations of a run: when they are due, what they score, and whether their target is
-// reached. The best score so far is part of TrainingState.
+// The evaluations of a run: when they are due, what they score, whether their target is reached, and
+// whether they still gain (watch/early_stopping.h). The best score so far is part of TrainingState.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace cloze::train {
 
-// kMissedTarget: all steps are done, and no evaluation reached the target.
-enum class TrainingOutcome { kFinished, kMissedTarget, kStoppedBySignal };
+// kStoppedEarly: the evaluations gained nothing. kMissedTarget: all steps are done, and no evaluation reached the target.
+enum class TrainingOutcome { kFinished, kStoppedEarly, kMissedTarget, kStoppedBySignal };
 
 class Evaluator {
  public:
@@ -31,6 +31,8 @@ class Evaluator {
   // which weights are the best. Returns whether there were such scores.
   bool drop_other_scores();
   bool has_reached_target() const;
+  // Says whether the evaluations so far end the run.
+  bool has_stopped_early() const;
   // How the run ends if it ends here.
   TrainingOutcome outcome() const;
   // The memory that the evaluation set takes.

@@ -85,15 +85,37 @@ TEST_F(EvaluatorTest, TheOutcomeDependsOnTargetAndLastScore) {
   EXPECT_EQ(evaluator.outcome(), TrainingOutcome::kFinished);
 }
 
+TEST_F(EvaluatorTest, ARunWithoutGainStopsEarly) {
+  TrainingOptions patient = options({0.5, 0.5, 0.4});
+  patient.early_stopping.patience = 2;
+  train::Run run(patient, notice());
+  Evaluator evaluator(run);
+  for (const int64_t step : {3, 6, 7}) {
+    EXPECT_FALSE(evaluator.has_stopped_early());
+    run.state.step = step;
+    evaluator.evaluate();
+  }
+  EXPECT_TRUE(evaluator.has_stopped_early());
+  EXPECT_EQ(evaluator.outcome(), TrainingOutcome::kStoppedEarly);
+  EXPECT_EQ(run.state.best_step, 3);
+  run.state.step = run.state.evaluated_step = 9;
+  EXPECT_EQ(evaluator.outcome(), TrainingOutcome::kFinished) << "all steps are done";
+}
+
 TEST_F(EvaluatorTest, ScoresOfOtherDataNoLongerCount) {
   train::Run run(options(), notice());
   Evaluator evaluator(run);
-  run.state = {.step = 3, .best_metric = 0.5, .best_step = 2, .evaluated_on = "questions"};
+  run.state = {.step = 3,
+               .best_metric = 0.5,
+               .best_step = 2,
+               .evaluated_on = "questions",
+               .early_stopping = {.gained = 0.5, .without_gain = 1}};
   EXPECT_FALSE(evaluator.drop_other_scores());
   EXPECT_EQ(run.state.best_metric, 0.5);
   run.state.evaluated_on = "answers";
   EXPECT_TRUE(evaluator.drop_other_scores());
   EXPECT_EQ(run.state.best_metric, std::nullopt);
+  EXPECT_EQ(run.state.early_stopping, EarlyStoppingState{});
   EXPECT_EQ(run.state.evaluated_on, "questions");
   EXPECT_EQ(notices_.back(),
             "the score 0.5000 of step 2 no longer counts: it is of other data, or scored in "

@@ -195,7 +195,7 @@ void Recovery::roll_back(const FoundCheckpoint& checkpoint, const data::StepBatc
   const TrainingState before = run_.state;
   rewind_(checkpoint);
   TrainingState& state = run_.state;
-  if (!before.best_metric) state.best_metric.reset();  // its checkpoint is gone (adopt_best)
+  if (!before.best_metric) state.forget_best();  // its checkpoint is gone (adopt_best)
   state.samples = before.samples;
   state.tokens = before.tokens;
   state.epoch = before.epoch;

@@ -127,7 +127,7 @@ void adopt_best(Run& run, CheckpointStore& store, const fs::path& checkpoint) {
     run.notice(
         fmt::format("{}, the best so far, cannot be kept ({}); the best of the later ones will be",
                     best.string(), *damage));
-    run.state.best_metric.reset();
+    run.state.forget_best();
     return;
   }
   if (is_in(store, checkpoint)) return;
@@ -148,7 +148,7 @@ void take_folder(Run& run, Saver& saver, const fs::path& checkpoint) {
   }
   const Found first = run.step.ranks().all_gather(found).front();
   if (first.is_own) saver.take_as_saved();
-  if (!first.has_best) run.state.best_metric.reset();
+  if (!first.has_best) run.state.forget_best();
 }
 
 void restore(Run& run, Saver& saver, Evaluator& evaluator) {

@@ -123,7 +123,7 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
 
 bool Training::is_over() const {
   return run_.state.step >= run_.options.num_steps || evaluator_.has_reached_target() ||
-         is_asked_to_stop_;
+         evaluator_.has_stopped_early() || is_asked_to_stop_;
 }
 
 // All ranks leave after the same step.

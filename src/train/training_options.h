@@ -17,6 +17,7 @@
 #include "train/metrics/metrics.h"
 #include "train/saving/checkpoint.h"
 #include "train/training_graph.h"
+#include "train/watch/early_stopping.h"
 #include "train/watch/loss_scale.h"
 #include "train/watch/step_watch.h"
 
@@ -62,6 +63,7 @@ struct TrainingOptions {
   // Instead of evaluate: the metric is the accuracy of the first loss on these samples.
   std::shared_ptr<const data::Dataset> evaluation_set;
   std::vector<int64_t> evaluation_steps;  // ascending
+  EarlyStoppingOptions early_stopping;
   // The run ends at the first metric that is at least this.
   std::optional<double> target;
 

@@ -96,6 +96,35 @@ TEST(Training, AScoreThatIsMadeUpForIsSaved) {
   fs::remove_all(folder);
 }
 
+TEST(Training, AResumedRunRemembersWhatItsEvaluationsGained) {
+  const fs::path folder = fs::path(testing::TempDir()) / "cloze_training_test";
+  fs::remove_all(folder);
+  TrainingOptions options = small_training(folder);
+  options.evaluation_steps = {1, 2, 3, 4, 5};
+  options.early_stopping.patience = 3;
+  std::vector<int64_t> evaluated;
+  options.evaluate = [&](engine::Session&, int64_t step) {
+    evaluated.push_back(step);
+    return std::optional(1.0 / static_cast<double>(step));
+  };
+  const auto outcome = [&](int64_t num_steps) {
+    options.num_steps = num_steps;
+    const TrainingOutcome outcome = Training(options, [](const std::string&) {}).run({});
+    options.restore_dir = folder;
+    return outcome;
+  };
+  EXPECT_EQ(outcome(2), TrainingOutcome::kFinished);
+  EXPECT_EQ(outcome(6), TrainingOutcome::kStoppedEarly);
+  EXPECT_EQ(evaluated, (std::vector<int64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(outcome(6), TrainingOutcome::kStoppedEarly) << "and does not go on";
+  EXPECT_EQ(std::ssize(evaluated), 4);
+  options.early_stopping.patience = 4;
+  EXPECT_EQ(outcome(6), TrainingOutcome::kStoppedEarly) << "but with more patience it does";
+  EXPECT_EQ(evaluated.back(), 5);
+  EXPECT_EQ(read_training_state(checkpoint_path(folder, 5) / kStateName).best_step, 1);
+  fs::remove_all(folder);
+}
+
 TEST(Training, SavesFromACopyUnlessStatesAreDivided) {
   TrainingStepOptions options;
   EXPECT_TRUE(saves_from_copy(options));

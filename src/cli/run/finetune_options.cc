@@ -35,6 +35,18 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
       "evaluations_per_epoch", &o.evaluations_per_epoch,
       "Evaluations per epoch while training; the best weights are kept. 0: only at the end",
       {.minimum = 0});
+  train::EarlyStoppingOptions& stopping = o.training.early_stopping;
+  table.add_common("early_stopping_patience", &stopping.patience,
+                   "End a run when so many evaluations in a row gain nothing; 0: never",
+                   {.minimum = 0, .maximum = INT32_MAX, .idle = [&o] {
+                      return o.evaluations_per_epoch > 0 ? "" : "with evaluations_per_epoch 0";
+                    }});
+  table.add("early_stopping_min_gain", &stopping.min_gain,
+            "A smaller gain counts as none; in the unit of the score, which is a percentage of "
+            "squad and a share of the others",
+            {.minimum = 0, .idle = [&stopping] {
+               return stopping.patience > 0 ? "" : "without early_stopping_patience";
+             }});
 }
 
 }  // namespace

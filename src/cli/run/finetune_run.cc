@@ -153,8 +153,10 @@ FinetuneRun resolve(FinetuneOptions& options, OptionTable& table,
   FinetuneRun run(options, start_model(options, table));
   run.values = table.values();
   run.origins = table.origins();
-  run.asks_for_evaluations =
-      table.is_asked_for("evaluations_per_epoch") && !table.comes_from_run("evaluations_per_epoch");
+  for (const char* name : {"evaluations_per_epoch", "early_stopping_patience"}) {
+    const bool is_asked_for = table.is_asked_for(name) && !table.comes_from_run(name);
+    if (is_asked_for) run.asked_of_evaluations.emplace_back(name);
+  }
   run.resumes_seeds = table.comes_from_run("num_seeds");
   return run;
 }

@@ -35,9 +35,9 @@ struct FinetuneRun : ResolvedRun {
 
   const FinetuneOptions& options;  // ResolvedRun has the same, as those of any command
   StartModel start;
-  formats::Json values, origins;      // of all options
-  bool asks_for_evaluations = false;  // a new run was given evaluations_per_epoch
-  bool resumes_seeds = false;         // num_seeds is that of the run to resume
+  formats::Json values, origins;                  // of all options
+  std::vector<std::string> asked_of_evaluations;  // options of those while training, given now
+  bool resumes_seeds = false;                     // num_seeds is that of the run to resume
 };
 
 // After OptionTable::resolve(): takes the values of the run to resume, drops what other options

@@ -42,6 +42,36 @@ TEST_F(FinetuneCommands, SeveralSeedsAreResumed) {
   EXPECT_NE(resumed.error.find("seed 1235 starts from random weights"), std::string::npos);
 }
 
+// Each by itself, also when the run is resumed.
+TEST_F(FinetuneCommands, SeedsWithoutGainStopEarly) {
+  const auto seeds = glue() + std::vector<std::string>{"--num-seeds",
+                                                       "2",
+                                                       "--evaluations-per-epoch",
+                                                       "4",
+                                                       "--early-stopping-patience",
+                                                       "2",
+                                                       "--early-stopping-min-gain",
+                                                       "0.9"};
+  const CommandResult whole = run_command(seeds);
+  ASSERT_EQ(whole.status, ExitCode::kSuccess) << whole.error;
+  const std::string line =
+      "stopped early after step 3 of 120: none of the last 2 evaluations exceeds ";
+  const size_t first = whole.error.find(line);
+  ASSERT_NE(first, std::string::npos) << whole.error;
+  EXPECT_NE(whole.error.find(" by more than 0.9; to train longer, resume with a larger "
+                             "--early-stopping-patience than 2\n"),
+            std::string::npos)
+      << whole.error;
+  EXPECT_NE(whole.error.find(line, first + 1), std::string::npos) << "of the other seed";
+  const CommandResult again = run_command({"glue", "--restore-dir", path("rte")});
+  EXPECT_NE(again.error.find(line), std::string::npos) << again.error;
+  EXPECT_EQ(again.out, whole.out);
+  const CommandResult longer =
+      run_command({"glue", "--restore-dir", path("rte"), "--early-stopping-patience", "3"});
+  EXPECT_NE(longer.error.find("stopped early after step 4 of 120: "), std::string::npos)
+      << longer.error;
+}
+
 // No option needs to be repeated; the run of one seed can also be resumed alone.
 TEST_F(FinetuneCommands, SeedsAreResumedWithTheOptionsTheyHad) {
   const auto seeds = glue() + std::vector<std::string>{"--num-seeds", "2", "--epochs", "1"};

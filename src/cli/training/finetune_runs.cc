@@ -71,9 +71,11 @@ void write_summary(const fs::path& folder, const std::vector<tasks::SeedScores>&
 
 // The best weights are chosen by scores while training.
 void note_evaluations_of_none(const FinetuneRun& run, const tasks::FinetuningPhases& phases) {
-  if (!run.asks_for_evaluations || (phases.training && phases.evaluation)) return;
-  say("note: evaluations_per_epoch has no effect: this run {}\n",
-      phases.training ? "scores no dev data" : "trains nothing");
+  if (phases.training && phases.evaluation) return;
+  for (const std::string& name : run.asked_of_evaluations) {
+    say("note: {} has no effect: this run {}\n", name,
+        phases.training ? "scores no dev data" : "trains nothing");
+  }
 }
 
 // Trains with each seed, and finishes with the best checkpoint of each.

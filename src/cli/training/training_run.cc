@@ -90,6 +90,14 @@ void report_nothing_to_do(const ResolvedRun& run, int64_t steps_done, int64_t to
       length);
 }
 
+// Says why a run ended before its last step, also where that was known when it resumed.
+void report_early_stop(const train::EarlyStoppingOptions& options,
+                       const train::TrainingState& state) {
+  say("stopped early after step {} of {}: {}; to train longer, resume with a larger "
+      "early_stopping_patience than {}\n",
+      state.step, state.total_steps, state.early_stopping.reason(options), options.patience);
+}
+
 // The values of all options, of a checkpoint's files.
 formats::Json stored_values(const std::vector<train::TextFile>& files) {
   const auto file = std::ranges::find(files, kStoredOptionsName, &train::TextFile::name);
@@ -183,6 +191,9 @@ train::TrainingState run_training(train::TrainingOptions options, const Resolved
   if (const auto line = training.high_loss_at_end()) say("note: {}\n", *line);
   if (outcome == train::TrainingOutcome::kStoppedBySignal) {
     end_saved_run(run.options, training.stop_signal());
+  }
+  if (outcome == train::TrainingOutcome::kStoppedEarly) {
+    report_early_stop(run.training.early_stopping, training.state());
   }
   if (target) report_target(*target, training.state(), outcome);
   return training.state();

@@ -65,6 +65,18 @@ WatchState watch_of(const formats::Json& json) {
           .rolled_back_to = found->at("rolled_back_to").get<int64_t>()};
 }
 
+formats::Json json_of(const EarlyStoppingState& state) {
+  return {{"gained", formats::or_null(state.gained)}, {"without_gain", state.without_gain}};
+}
+
+// Older checkpoints lack it.
+EarlyStoppingState early_stopping_of(const formats::Json& json) {
+  const auto found = json.find("early_stopping");
+  if (!found) return {};
+  return {.gained = number_or_nothing(found->at("gained")),
+          .without_gain = found->at("without_gain").get<int64_t>()};
+}
+
 // Of line `index` and those before it, one in every so many is kept.
 int64_t spacing_at(int64_t index) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(index / kMostHistory + 1)));
@@ -92,6 +104,7 @@ std::string training_state_text(const TrainingState& state) {
                              {"best_step", state.best_step},
                              {"evaluated_step", state.evaluated_step},
                              {"evaluated_on", state.evaluated_on},
+                             {"early_stopping", json_of(state.early_stopping)},
                              {"skipped_steps", state.skipped_steps},
                              {"loss_scale", json_of(state.loss_scale)},
                              {"watch", json_of(state.watch)},
@@ -119,6 +132,7 @@ TrainingState read_training_state(const std::filesystem::path& path) {
             .best_step = json.value("best_step", int64_t{0}),
             .evaluated_step = json.value("evaluated_step", int64_t{0}),
             .evaluated_on = json.value("evaluated_on", ""),
+            .early_stopping = early_stopping_of(json),
             .skipped_steps = json.value("skipped_steps", int64_t{0}),
             .loss_scale = loss_scale_of(json),
             .watch = watch_of(json),

@@ -10,6 +10,7 @@
 
 #include "formats/json.h"
 #include "train/metrics/metrics.h"
+#include "train/watch/early_stopping.h"
 #include "train/watch/loss_scale.h"
 #include "train/watch/step_watch.h"
 
@@ -27,6 +28,7 @@ struct TrainingState {
   int64_t best_step = 0;              // after which it was reached; its checkpoint is kept
   int64_t evaluated_step = 0;         // of the last evaluation that came to its end
   std::string evaluated_on;           // a name for what these scores are of; empty: not known
+  EarlyStoppingState early_stopping;  // what these scores gained
   int64_t skipped_steps = 0;          // whose data were read and are in no update, or in one undone
   LossScaleState loss_scale;
   WatchState watch;
@@ -37,6 +39,11 @@ struct TrainingState {
 
   // Batches of the data's order that are consumed.
   int64_t batches() const { return step + skipped_steps; }
+  // The best of later evaluations will be kept, and what they gain counts anew.
+  void forget_best() {
+    best_metric.reset();
+    early_stopping = {};
+  }
 };
 
 inline constexpr const char* kStateName = "state.json";

@@ -34,6 +34,7 @@ TEST_F(TrainingStateTest, ReadsWhatItWrites) {
                             .tokens = 12345,
                             .epoch = 0.1,
                             .seed = 0xFFFFFFFFFFFFFFFFu,
+                            .early_stopping = {.gained = 0.1, .without_gain = 2},
                             .skipped_steps = 2,
                             .loss_scale = {.dynamic = 0x1p20, .good_steps = 17, .overflows = 1},
                             .watch = {.losses = {.count = 5, .mean = 0.1, .variance = 1e-9},
@@ -53,6 +54,7 @@ TEST_F(TrainingStateTest, VersionOneHasNoIdentity) {
   EXPECT_EQ(read_training_state(path_).step, 7);
   EXPECT_TRUE(read_training_state(path_).identity.empty());
   EXPECT_EQ(read_training_state(path_).loss_scale, LossScaleState{});
+  EXPECT_EQ(read_training_state(path_).early_stopping, EarlyStoppingState{});
 }
 
 TEST_F(TrainingStateTest, RefusalsNameTheFile) {
