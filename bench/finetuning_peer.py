@@ -91,6 +91,13 @@ def class_loss(model, batch):
     return model(**inputs_of(batch), labels=torch.tensor([one["label"] for one in batch])).loss
 
 
+def weighed_class_loss(weights, smoothing):
+    """The same by torch.nn.CrossEntropyLoss with class weights and label smoothing."""
+    loss = torch.nn.CrossEntropyLoss(torch.tensor(weights), label_smoothing=smoothing)
+    return lambda model, batch: loss(model(**inputs_of(batch)).logits,
+                                     torch.tensor([one["label"] for one in batch]))
+
+
 def score_loss(model, batch):
     """Regression: mean squared error."""
     return model(**inputs_of(batch), labels=torch.tensor([[one["label"]] for one in batch])).loss

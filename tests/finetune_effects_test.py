@@ -207,6 +207,9 @@ def finetune_effects(task, kind=""):
     }
 
 
+CLASS_LOSS = {"class_weights": Effect("3,1", other_weights), "label_smoothing": Effect(0.1, other_weights)}
+
+
 class SquadEffectsTest(OptionEffects, unittest.TestCase):
     COMMAND = "squad"
     KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
@@ -261,8 +264,16 @@ class GlueEffectsTest(OptionEffects, unittest.TestCase):
                             base.output.startswith("RTE ")),
         "data_dir": Effect("elsewhere", other_weights),
         "glue_dropout_prob": Effect(0.5, other_weights),
+        **CLASS_LOSS,
     }
     make_data = staticmethod(make_data)
+
+    def test_a_regression_has_no_classes(self):
+        for option, value in (("class_weights", "balanced"), ("label_smoothing", 0.1)):
+            run = self.run_with(f"regression-{option}", {"task_name": "STS-B", option: value}, self.COMMAND)
+            self.assertEqual(run.status, 2)
+            self.assertIn(f"--{option.replace('_', '-')} is for classes, but STS-B predicts a number; leave it out",
+                          run.messages)
 
 
 OF_TABLES = {**MODEL, "train_file": "labels.csv", "dev_file": "fewer.csv", "seq_length": 32}
@@ -272,7 +283,7 @@ class FinetuneClassifyEffectsTest(OptionEffects, unittest.TestCase):
     COMMAND = "finetune classify"
     KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
     BASE = OF_TABLES
-    EFFECTS = {**finetune_effects("classify"),
+    EFFECTS = {**finetune_effects("classify"), **CLASS_LOSS,
                "label_column": Effect("other", other_weights)}
     make_data = staticmethod(make_data)
 
@@ -311,6 +322,8 @@ class FinetuneRegressEffectsTest(OptionEffects, unittest.TestCase):
     KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
     BASE = {**OF_TABLES, "label_column": "number"}
     EFFECTS = {**finetune_effects("regress"),
+               "class_weights": Effect("balanced", refused("is for classes, but regress predicts a number")),
+               "label_smoothing": Effect(0.1, refused("is for classes, but regress predicts a number")),
                "label_column": Effect("other", refused("it must be a number", status=3))}
     make_data = staticmethod(make_data)
 

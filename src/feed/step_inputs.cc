@@ -36,9 +36,23 @@ int64_t smaller_sessions_bytes(const plan::Program& full) {
   return kSmaller * std::ssize(full.graph.nodes()) * kNodeBytes + kSmaller * inputs / 2;
 }
 
-double normalizer_of(const LossTerm& term, const data::StepBatch& batch) {
+double share_of_each(const LossTerm& term, const data::StepBatch& batch) {
   const int64_t count = term.per_prediction ? batch.num_predictions : batch.num_sequences;
   return 1.0 / static_cast<double>(std::max<int64_t>(count, 1));
+}
+
+double normalizer_of(const LossTerm& term, const data::StepBatch& batch) {
+  if (term.class_weights.empty()) return share_of_each(term, batch);
+  const auto labels =
+      term.per_prediction ? &data::MicroBatch::masked_labels : &data::MicroBatch::class_labels;
+  double sum = 0.0;
+  for (const data::MicroBatch& micro_batch : batch.micro_batches) {
+    for (const int32_t label : micro_batch.*labels) {
+      if (label >= 0) sum += term.class_weights.at(static_cast<size_t>(label));
+    }
+  }
+  sum *= static_cast<double>(batch.passes());
+  return sum > 0.0 ? 1.0 / sum : 1.0;
 }
 
 StepInputs::StepInputs(engine::SizedSessions& sessions, const models::BertConfig& model,
@@ -76,6 +90,8 @@ void StepInputs::write_step(engine::Session& session) const {
     const std::string normalizer = term.name + "_normalizer";
     if (!session.has(normalizer)) continue;  // each prediction has its own
     session.write_scalar(normalizer, static_cast<float>(normalizer_of(term, *batch_)));
+    if (term.class_weights.empty()) continue;
+    session.write<float>(term.name + "_class_weights", term.class_weights);
   }
 }
 

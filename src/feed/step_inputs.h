@@ -21,6 +21,7 @@ struct LossTerm {
   std::string name;
   bool per_prediction = false;  // normalised by predictions, not by sequences
   bool has_accuracy = false;
+  std::vector<float> class_weights = {};  // of the labels; empty: all are 1
 };
 
 // The sizes of the programs for micro-batches (engine/sized_sessions.h) are 1 to 8 eighths of the
@@ -69,6 +70,9 @@ class StepInputs {
 };
 
 // 1 / the number of predictions or sequences that a term of the loss is a mean over; 1 without any.
+double share_of_each(const LossTerm& term, const data::StepBatch& batch);
+// The factor of a term: that or, where classes have weights, 1 / the sum of those of the step's
+// labels; 1 where that is 0.
 double normalizer_of(const LossTerm& term, const data::StepBatch& batch);
 
 }  // namespace cloze::feed

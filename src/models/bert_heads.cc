@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "nn/layer_norm_layer.h"
@@ -44,6 +45,16 @@ struct HeadGraph {
   }
   Value normalizer_of(const std::string& loss) const {
     return graph.add_input(loss + "_normalizer", graph::kScalar);
+  }
+  // The loss of labels [B] or [P] that number the head's classes.
+  TaskLoss class_loss(const char* name, Value logits, Value labels, bool per_prediction) const {
+    const int64_t classes = std::ssize(head.class_weights);
+    const Value weights = classes == 0 ? Value{}
+                                       : graph.add_input(fmt::format("{}_class_weights", name),
+                                                         {DType::kF32, {classes}});
+    const ops::LossOutputs loss = ops::cross_entropy(graph, logits, labels, normalizer_of(name),
+                                                     {head.label_smoothing, weights});
+    return {name, loss.loss, loss.correct, per_prediction, head.class_weights};
   }
   Value linear(std::string_view name, Value x, int64_t out_features) const {
     return nn::linear_layer(
@@ -222,10 +233,8 @@ std::vector<TaskLoss> classification_losses(const HeadGraph& model) {
   if (model.head.is_multi_label) return multi_label_losses(model);
   const Value kept = dropped_pooled(model);
   const Value labels = model.integers("class_labels", model.shape.sequences);
-  const Value normalizer = model.normalizer_of("class");
-  const ops::LossOutputs loss =
-      ops::cross_entropy(model.graph, class_logits(model, kept).front(), labels, normalizer);
-  return {{"class", loss.loss, loss.correct}};
+  return {model.class_loss("class", class_logits(model, kept).front(), labels,
+                           /*per_prediction=*/false)};
 }
 
 HeadTraits classification() {
@@ -257,13 +266,11 @@ std::vector<TaskLoss> tagging_losses(const HeadGraph& model) {
                                  .random_key = model.inputs.random_key};
   const Value positions = model.integers("masked_positions", model.shape.predictions);
   const Value tags = model.integers("masked_labels", model.shape.predictions);
-  const Value normalizer = model.normalizer_of("tag");
   const Value kept =
       ops::dropout(model.graph, model.encoded(), random, model.head.classifier_dropout);
   const Value labelled = ops::gather_rows(model.graph, kept, positions);
-  const ops::LossOutputs loss =
-      ops::cross_entropy(model.graph, class_logits(model, labelled).front(), tags, normalizer);
-  return {{"tag", loss.loss, loss.correct, true}};
+  return {model.class_loss("tag", class_logits(model, labelled).front(), tags,
+                           /*per_prediction=*/true)};
 }
 
 HeadTraits token_classification() {
@@ -369,6 +376,23 @@ void bert_for_inference(Graph& graph, const BertConfig& config, const BertHead& 
   }
 }
 
+namespace {
+
+// The factor by which a smoothed loss may exceed the untrained one.
+double smoothing_factor(const BertHead& head) {
+  double sum = 0.0;
+  double least = std::numeric_limits<double>::infinity();
+  for (const double weight : head.class_weights) {
+    sum += weight;
+    if (weight > 0.0) least = std::min(least, weight);
+  }
+  if (sum == 0.0) return 1.0;
+  const double mean = sum / static_cast<double>(head.class_weights.size());
+  return 1.0 + head.label_smoothing * (mean / least - 1.0);
+}
+
+}  // namespace
+
 std::optional<double> untrained_loss(const BertConfig& config, const BertHead& head) {
   const double deviation =
       config.initializer_range * std::sqrt(static_cast<double>(config.hidden_size));
@@ -382,7 +406,7 @@ std::optional<double> untrained_loss(const BertConfig& config, const BertHead& h
     if (classes == nullptr) return std::nullopt;
     loss += softmax(classes(config, head));
   }
-  return loss;
+  return loss * smoothing_factor(head);
 }
 
 std::vector<AbsentBias> absent_biases(const BertConfig& config, HeadKind head) {

@@ -48,6 +48,8 @@ struct BertHead {
   std::vector<std::string> labels = {};
   bool is_multi_label = false;  // of sequences: each label holds or not, whatever the others do
   double classifier_dropout = 0.1;
+  double label_smoothing = 0.0;           // of the loss of classes: ops/cross_entropy.h
+  std::vector<float> class_weights = {};  // likewise; empty: all are 1
   std::string task = {};  // what the classifier was fine-tuned on, "MRPC"; empty: not known
 
   // Says whether it predicts a number: a sequence's only label, unless that holds or not.
@@ -58,12 +60,15 @@ struct BertHead {
 };
 
 // One term of what is minimised, normalised by the totals of the step through its input
-// NAME_normalizer [1]; mlm per sequence through prediction_weights [P] (data/micro_batch.h).
+// NAME_normalizer [1]; mlm per sequence through prediction_weights [P] (data/micro_batch.h). Where
+// its classes have weights, they are its input NAME_class_weights [C].
 struct TaskLoss {
-  std::string name;             // "mlm", "nsp", "span", "class", "score", "label", "tag", "choice"
-  graph::Value loss;            // [1] f32
-  graph::Value correct;         // [1] f32; invalid where right and wrong mean nothing
-  bool per_prediction = false;  // normalised by predictions, not by sequences
+  // "mlm", "nsp", "span", "class", "score", "label", "tag", "choice"
+  std::string name;
+  graph::Value loss;                      // [1] f32
+  graph::Value correct;                   // [1] f32; invalid where right and wrong mean nothing
+  bool per_prediction = false;            // normalised by predictions, not by sequences
+  std::vector<float> class_weights = {};  // empty, or normalised by the weights of the labels
 };
 
 // A number that a model and its head have, such as that of their classes.
@@ -136,8 +141,10 @@ void bert_for_inference(graph::Graph& graph, const BertConfig& config, const Ber
 //   ln C + min(s^2 / 2, s sqrt(2 ln C))
 //
 // C: vocab_size (mlm), 2 (nsp), max_position_embeddings (span), the number of labels (class, tag), or
-// 2 (label: yes and no). Nothing for regression, whose loss depends on the scale of its labels, and
-// for multiple choice, whose questions have as many choices as they like.
+// 2 (label: yes and no). With a label smoothing s the loss of classes and tags is at most
+// 1 - s + s mean(w) / min(w) times that, w: the class weights that are not 0. Nothing for regression,
+// whose loss depends on the scale of its labels, and for multiple choice, whose questions have as
+// many choices as they like.
 std::optional<double> untrained_loss(const BertConfig& config, const BertHead& head);
 
 // The biases that Hugging Face's BERT has and this configuration turns off. A model without them is

@@ -49,6 +49,17 @@ TEST(BertHeads, EachKindHasARowOfItsOwn) {
   }
 }
 
+TEST(BertHeads, ClassWeightsMayRaiseAnUntrainedSmoothedLoss) {
+  BertHead head = head_of(traits_of(HeadKind::kSequenceClassification));
+  const double plain = *untrained_loss(small(), head);
+  head.label_smoothing = 0.5;
+  EXPECT_EQ(*untrained_loss(small(), head), plain);
+  head.class_weights = {0.0f, 1.0f, 2.0f, 5.0f};
+  EXPECT_DOUBLE_EQ(*untrained_loss(small(), head), plain * (0.5 + 0.5 * 2.0 / 1.0));
+  head.label_smoothing = 0.0;
+  EXPECT_EQ(*untrained_loss(small(), head), plain);
+}
+
 TEST(BertHeads, AClassOfTransformersIsReadAsOneHead) {
   for (const HeadTraits& row : all_heads()) {
     EXPECT_EQ(head_of_architecture(row.architecture), &row);

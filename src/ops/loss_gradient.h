@@ -1,5 +1,5 @@
 // Holds what losses share. The gradient operator of a loss takes dloss, then all inputs of the loss
-// in the same order. Most compute the gradient of the first of these inputs only.
+// in the same order, and its attributes. Most compute the gradient of the first of these inputs only.
 #pragma once
 
 #include <vector>
@@ -37,7 +37,7 @@ std::vector<TensorType> infer_loss_gradient(std::span<const TensorType> in, cons
 template <const graph::OpDefinition& gradient>
 std::vector<Value> differentiate_loss(Graph& graph, const GradientRequest& request) {
   std::vector<Value> result(request.node.inputs.size());
-  result[0] = graph.add_one(gradient, loss_gradient_inputs(request));
+  result[0] = graph.add_one(gradient, loss_gradient_inputs(request), request.node.attributes);
   return result;
 }
 

@@ -47,7 +47,7 @@ void accumulate_metrics(Graph& graph, const std::vector<models::TaskLoss>& losse
 std::vector<LossTerm> terms_of(const std::vector<models::TaskLoss>& losses) {
   std::vector<LossTerm> terms;
   for (const models::TaskLoss& loss : losses) {
-    terms.push_back({loss.name, loss.per_prediction, loss.correct.valid()});
+    terms.push_back({loss.name, loss.per_prediction, loss.correct.valid(), loss.class_weights});
   }
   return terms;
 }

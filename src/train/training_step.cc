@@ -140,7 +140,7 @@ StepResult TrainingStep::losses_in(runtime::ArenaCopy& metrics, const StepAhead&
         LossValue{.name = term.name, .loss = number(term.name + "_loss")});
     if (!has_losses) value.loss = std::numeric_limits<double>::quiet_NaN();
     if (term.has_accuracy) {
-      value.accuracy = number(term.name + "_correct") * feed::normalizer_of(term, *step.batch);
+      value.accuracy = number(term.name + "_correct") * feed::share_of_each(term, *step.batch);
     }
   }
   return result;

@@ -20,7 +20,8 @@ double loss_of(double ahead) {
   const std::vector<Tensor> inputs = {floats({1, 2}, {1.0, 1.0 + ahead}), integers({1}, {1}),
                                       floats({1}, {1.0})};
   KernelRequest request{.op = &ops::kCrossEntropy,
-                        .outputs = {{DType::kF32, {1}}, {DType::kF32, {1}}}};
+                        .outputs = {{DType::kF32, {1}}, {DType::kF32, {1}}},
+                        .attributes = ops::CrossEntropyAttributes{}};
   for (const Tensor& input : inputs) request.inputs.push_back(input.type);
   request.accumulates = {false, false};
   const auto kernel = backend().kernels(ops::kCrossEntropy).front().create(request);

@@ -1,5 +1,8 @@
 #include "ops/cross_entropy.h"
 
+#include <numeric>
+#include <vector>
+
 #include "backend/reference/kernels.h"
 #include "backend/reference/softmax_row.h"
 
@@ -8,6 +11,20 @@ namespace {
 
 CLOZE_REFERENCE_KERNEL(CrossEntropy, CrossEntropy);
 CLOZE_REFERENCE_KERNEL(CrossEntropyGradient, CrossEntropyGradient);
+
+// t[b] of a row with this label.
+template <typename X, typename Names>
+std::vector<double> targets_of(const Call& call, int32_t label) {
+  const double smoothing = call.attributes<ops::CrossEntropyAttributes>().label_smoothing;
+  const int64_t classes = call.input_shape(Names::kLogits)[1];
+  std::vector<double> targets(static_cast<size_t>(classes),
+                              smoothing / static_cast<double>(classes));
+  targets[static_cast<size_t>(label)] += 1.0 - smoothing;
+  if (!call.has_input(Names::kClassWeights)) return targets;
+  const auto weights = call.read<Parameter<X>>(Names::kClassWeights);
+  for (int64_t c = 0; c < classes; ++c) targets[static_cast<size_t>(c)] *= weights[c];
+  return targets;
+}
 
 }  // namespace
 
@@ -23,7 +40,11 @@ void CrossEntropy::run(const Call& call) {
     if (labels[b] < 0) continue;
     const SoftmaxRow row =
         softmax_row(call.input_shape(kLogits)[1], [&](int64_t c) { return logits(b, c); });
-    loss += row.log_sum_exp - logits(b, labels[b]);
+    const std::vector<double> targets = targets_of<X, ops::CrossEntropy>(call, labels[b]);
+    for (int64_t c = 0; c < std::ssize(targets); ++c) {
+      const double target = targets[static_cast<size_t>(c)];
+      if (target > 0.0) loss += target * (row.log_sum_exp - logits(b, c));
+    }
     if (row.first_largest == labels[b]) correct += 1.0;
   }
   call.write<P>(kLoss).put(0, normalizer * loss);
@@ -39,11 +60,16 @@ void CrossEntropyGradient::run(const Call& call) {
   const Writer<X> dlogits = call.write<X>(kDlogits);
   const int64_t classes = call.input_shape(kLogits)[1];
   for (int64_t b = 0; b < call.input_shape(kLogits)[0]; ++b) {
+    if (labels[b] < 0) {
+      for (int64_t c = 0; c < classes; ++c) dlogits.put(b, c, 0.0);
+      continue;
+    }
     const SoftmaxRow row = softmax_row(classes, [&](int64_t c) { return logits(b, c); });
+    const auto targets = targets_of<X, ops::CrossEntropyGradient>(call, labels[b]);
+    const double total = std::accumulate(targets.begin(), targets.end(), 0.0);
     for (int64_t c = 0; c < classes; ++c) {
       const double probability = std::exp(logits(b, c) - row.log_sum_exp);
-      const double difference = probability - (c == labels[b] ? 1.0 : 0.0);
-      dlogits.put(b, c, labels[b] < 0 ? 0.0 : scale * difference);
+      dlogits.put(b, c, scale * (total * probability - targets[static_cast<size_t>(c)]));
     }
   }
 }

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "backend/testing/run_kernel.h"
-#include "ops/cross_entropy.h"
 
 namespace cloze::backend::reference {
 namespace {
@@ -50,20 +49,6 @@ TEST(VocabularyLoss, BothInOneAreThePair) {
   EXPECT_EQ(both[1].values, loss[1].values);
   EXPECT_EQ(both[2].values, gradient[0].values);
   EXPECT_EQ(both[3].values, gradient[1].values);
-}
-
-TEST(CrossEntropy, ByHand) {
-  const Tensor logits = floats({3, 2}, {0.0, 1.0, 2.0, 2.0, 5.0, 5.0});
-  const Tensor labels = integers({3}, {1, 1, -1});
-  const auto outputs = apply_in_double(ops::kCrossEntropy, {}, {logits, labels, kHalf});
-  EXPECT_DOUBLE_EQ(outputs[0].values[0], 0.5 * (std::log1p(std::exp(-1.0)) + std::log(2.0)));
-  EXPECT_DOUBLE_EQ(outputs[1].values[0], 1.0);
-  const auto dlogits = apply_in_double(ops::kCrossEntropyGradient, {},
-                                       {floats({1}, {1.0}), logits, labels, kHalf})[0];
-  EXPECT_DOUBLE_EQ(dlogits.values[2], 0.25);
-  EXPECT_DOUBLE_EQ(dlogits.values[3], -0.25);
-  EXPECT_EQ(dlogits.values[4], 0.0);
-  EXPECT_EQ(dlogits.values[5], 0.0);
 }
 
 }  // namespace

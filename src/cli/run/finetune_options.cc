@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/data/data_options.h"
 #include "cli/options/foreign_options.h"
+#include "cli/run/optimizer_option_table.h"
 
 namespace cloze::cli {
 namespace {
@@ -68,6 +69,17 @@ void add_finetune_options(OptionTable& table, FinetuneOptions& options, const st
   add_task_options(table, options, hint);
   add_run_options(table, options, "Longest sequence; longer ones are cut");
   add_foreign_options(table, task);
+}
+
+void add_class_loss_options(OptionTable& table, double& label_smoothing, std::string& class_weights,
+                            const std::function<std::string()>& refusal) {
+  table.add_common("class_weights", &class_weights,
+                   "Weights of classes in the loss: none; balanced, by how rare they are; one for "
+                   "each, 2,1,0.5; or a JSON file {\"label\": weight}",
+                   {.misplaced = refusal});
+  table.add("label_smoothing", &label_smoothing,
+            "Share of each label that the loss gives to all classes alike",
+            {.minimum = 0, .maximum = kJustBelowOne, .misplaced = refusal});
 }
 
 tasks::FinetuningPhases phases_of(const FinetuneOptions& options,

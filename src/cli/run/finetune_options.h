@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "cli/data/cut_report.h"
@@ -34,6 +35,11 @@ struct FinetuneOptions : RunOptions {
 // a user who asks for another task.
 void add_finetune_options(OptionTable& table, FinetuneOptions& options, const std::string& task,
                           const std::string& hint = "");
+
+// Adds the options of a loss of classes. `refusal` says why a task has none, as it follows the name
+// of an option: "is for classes, but ..."; it is empty where it has.
+void add_class_loss_options(OptionTable& table, double& label_smoothing, std::string& class_weights,
+                            const std::function<std::string()>& refusal);
 
 // The phases to run: those asked for or, when none is, all that are possible. UserError for one
 // that is not possible.

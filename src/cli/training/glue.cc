@@ -28,6 +28,12 @@ void add_options(OptionTable& table, GlueOptions& o) {
                    "Folder of the task's TSV files, or the one above it");
   table.add("glue_dropout_prob", &o.glue.head.classifier_dropout, "Dropout before the classifier",
             {.minimum = 0, .maximum = 0.9999999});
+  add_class_loss_options(
+      table, o.glue.head.label_smoothing, o.glue.class_weights, [&o]() -> std::string {
+        const std::string& name = o.glue.task_name;
+        if (!tasks::glue_task(name).is_regression()) return "";
+        return fmt::format("is for classes, but {} predicts a number; leave it out", name);
+      });
   add_finetune_options(table, o, "GLUE", "task_name says which of its tasks");
   table.find("on_high_loss")->option.rules.idle = [&o]() -> std::string {
     const std::string& name = o.glue.task_name;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "platform/files/atomic_file.h"
+#include "tasks/class_weights.h"
 #include "tasks/glue/glue_score.h"
 #include "tasks/sample_dataset.h"
 #include "tasks/text_classifier.h"
@@ -97,8 +98,17 @@ void GlueFinetuning::prepare(const models::BertHead& start, const FinetuningPhas
 }
 
 std::shared_ptr<const data::Dataset> GlueFinetuning::training_data() {
-  return std::make_shared<SampleDataset>(
-      load(source_of(task_, GlueSplit::kTrain), GlueSplit::kTrain).samples);
+  Part train = load(source_of(task_, GlueSplit::kTrain), GlueSplit::kTrain);
+  if (!task_.is_regression()) weigh_classes(train);
+  return std::make_shared<SampleDataset>(std::move(train.samples));
+}
+
+void GlueFinetuning::weigh_classes(const Part& train) {
+  models::BertHead& head = options_.head;
+  head.class_weights = class_weights(options_.class_weights, head.labels,
+                                     class_counts(train.labels, head.labels.size()));
+  if (head.class_weights.empty()) return;
+  output_.notice(describe_class_weights(head.class_weights, head.labels));
 }
 
 double GlueFinetuning::evaluate(inference::InferenceClient& client, int64_t step) {

@@ -20,6 +20,7 @@ struct GlueFinetuningOptions {
   std::string task_name;
   std::string data_dir;  // the TSV files', or the one above it
   GlueFeatureOptions features;
+  std::string class_weights = "none";  // tasks/class_weights.h
   // Its classes and task are left out: they are those of task_name.
   models::BertHead head{.kind = models::HeadKind::kSequenceClassification};
 };
@@ -58,6 +59,7 @@ class GlueFinetuning : public FinetuningTask {
   void compare_tasks(const models::BertHead& start, bool trains);
   bool has(const GlueTask& task, GlueSplit split) const;
   void load_parts(GlueSplit split);
+  void weigh_classes(const Part& train);
   Part load(const GlueTask& task, GlueSplit split) const;
   std::vector<double> predictions(inference::InferenceClient& client,
                                   const std::vector<data::Sample>& samples) const;

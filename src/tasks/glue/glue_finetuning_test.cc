@@ -53,6 +53,19 @@ TEST_F(GlueFinetuningTest, DoesWhatThereAreFilesFor) {
   EXPECT_THROW(task("CoLA").possible_phases(), UserError);
 }
 
+TEST_F(GlueFinetuningTest, ItsClassesHaveTheWeightsThatAreAskedFor) {
+  GlueFinetuning weighed(
+      {.task_name = "RTE", .data_dir = folder_.string(), .features = {}, .class_weights = "2,0.5"},
+      tokenizer_,
+      {.examine = [](const auto&, const auto&) {},
+       .notice = [this](const std::string& line) { notices_.push_back(line); },
+       .result = {},
+       .watch = {}});
+  weighed.training_data();
+  EXPECT_EQ(weighed.head().class_weights, (std::vector<float>{2.0f, 0.5f}));
+  EXPECT_EQ(notices_.back(), "class weights from 0.5 (not_entailment) to 2 (entailment)");
+}
+
 TEST_F(GlueFinetuningTest, ItsHeadHasTheClassesOfTheTask) {
   const models::BertHead head = task().head();
   EXPECT_EQ(head.labels, (std::vector<std::string>{"entailment", "not_entailment"}));

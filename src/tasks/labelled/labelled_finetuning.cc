@@ -11,6 +11,7 @@
 #include "data/dataset.h"
 #include "data/sequence.h"
 #include "platform/files/atomic_file.h"
+#include "tasks/class_weights.h"
 #include "tasks/labelled/held_out.h"
 #include "tasks/sample_dataset.h"
 #include "tasks/sequence_sample.h"
@@ -73,6 +74,7 @@ LabelledFinetuning::LabelledFinetuning(LabelledFinetuningOptions options,
       problem_(*options_.problem),
       head_(problem_.head()) {
   head_.classifier_dropout = options_.classifier_dropout;
+  head_.label_smoothing = options_.label_smoothing;
   if (options_.table.label_separator.empty()) {
     throw_user_error("label_separator is empty; give what stands between labels");
   }
@@ -106,6 +108,16 @@ void LabelledFinetuning::prepare(const models::BertHead& start, const Finetuning
   }
   if (dev) dev_ = part_of(dev->file.string(), dev->rows, targets_of(*dev));
   if (train) split(std::move(*train), phases);
+  if (phases.training && options_.class_weights != "none") weigh_classes();
+}
+
+// By the rows that are not held out.
+void LabelledFinetuning::weigh_classes() {
+  std::vector<double> labels;
+  for (const LabelTarget& target : train_->targets) labels.push_back(target.front());
+  head_.class_weights = class_weights(options_.class_weights, head_.labels,
+                                      class_counts(labels, head_.labels.size()));
+  output_.notice(describe_class_weights(head_.class_weights, head_.labels));
 }
 
 LabelledTable LabelledFinetuning::read(const std::string& file) const {

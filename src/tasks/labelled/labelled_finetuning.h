@@ -34,6 +34,8 @@ struct LabelledFinetuningOptions {
   int64_t max_sequence_length = 128;
   int threads = 1;
   double classifier_dropout = 0.1;
+  double label_smoothing = 0.0;        // of a problem of classes
+  std::string class_weights = "none";  // likewise: tasks/class_weights.h
 };
 
 class LabelledFinetuning : public FinetuningTask {
@@ -68,6 +70,7 @@ class LabelledFinetuning : public FinetuningTask {
   void take_labels(const LabelledTable& table, const models::BertHead& start);
   std::vector<LabelTarget> targets_of(const LabelledTable& table) const;
   void split(LabelledTable table, const FinetuningPhases& phases);
+  void weigh_classes();
   Part part_of(const std::string& name, std::vector<LabelledText> rows,
                std::vector<LabelTarget> targets) const;
   std::vector<data::Sample> labelled_samples(const Part& part) const;

@@ -109,6 +109,15 @@ TEST_F(LabelledFinetuningTest, AllRowsAreTrainedOnWhenNothingIsScored) {
   EXPECT_EQ(all.training_data()->size(), 20);
 }
 
+TEST_F(LabelledFinetuningTest, ClassesAreWeighedByTheRowsOfTraining) {
+  LabelledFinetuning weighed = task(
+      {.train_file = table("t.csv", {"card", "card", "card", "pin"}), .class_weights = "balanced"});
+  weighed.prepare({}, kAll);
+  EXPECT_EQ(weighed.training_data()->size(), 36) << "27 of card and 9 of pin";
+  EXPECT_EQ(weighed.head().class_weights, (std::vector<float>{36.0f / 54.0f, 36.0f / 18.0f}));
+  EXPECT_TRUE(is_said("class weights from 0.6667 (card) to 2 (pin)\n"));
+}
+
 TEST_F(LabelledFinetuningTest, NumbersAreLearned) {
   LabelledFinetuning numbers =
       task({.problem = number_problem(), .train_file = table("t.csv", {"1.5", "-2"})});
