@@ -118,9 +118,15 @@ def choice_loss(model, batch):
                         for one, sample in zip(of_questions, batch, strict=True)]).mean()
 
 
+def freeze(model, layers):
+    """Freezes the embeddings and so many of the lowest layers."""
+    for part in (model.bert.embeddings, *model.bert.encoder.layer[:layers]):
+        part.requires_grad_(False)
+
+
 def train(model, loss_of, recipe, batches):
     """Yields the loss of each step. batches: the samples of the first steps."""
-    named = list(model.named_parameters())
+    named = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
     plain = [p for n, p in named if n.endswith("bias") or "LayerNorm" in n]
     decayed = [p for n, p in named if not (n.endswith("bias") or "LayerNorm" in n)]
     optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.01},

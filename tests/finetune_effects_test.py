@@ -9,7 +9,7 @@ import json
 import re
 import unittest
 
-from option_effects import CONTEXT, Effect, OptionEffects, other_weights, question, refused
+from option_effects import CONTEXT, Effect, OptionEffects, other_weights, question, refused, tensors_in
 from pretrain_effects_test import EFFECTS as OF_EVERY_RUN
 
 VOCABULARY = ("[PAD] [UNK] [CLS] [SEP] [MASK] a the cat dog sat ran who where on mat hill . ? and "
@@ -162,12 +162,28 @@ def shared_effects(task, results, predictions, unknown):
                                   num_train_steps=None, base={"num_train_steps": None, "epochs": 1}),
         "evaluations_per_epoch": Effect(0, lambda run, base: evaluations(run) == 0 and
                                         evaluations(base) > 0),
+        "freeze_embeddings": Effect("true", lambda run, base: kept(run) == {"embeddings"}, **FROM_BASE),
+        "freeze_layers": Effect(1, lambda run, base: kept(run) == {"embeddings", "encoder"}, **FROM_BASE),
         "early_stopping_patience": Effect(2, lambda run, base: stopped_early(run) == 3 and
                                           counted_steps(base) == 4, **NO_GAIN, base=NO_GAIN),
         "early_stopping_min_gain": Effect(1000, lambda run, base: stopped_early(run) == 3 and
                                           " by more than 1000" in run.messages,
                                           early_stopping_patience=2, evaluations_per_epoch=4),
     }
+
+
+FROM_BASE = {"init_checkpoint": "base"}
+
+
+def kept(run):
+    """Returns the parts of the encoder that are as they were where the run started."""
+    place = re.search(r"^initial values from (.*)$", run.messages, re.MULTILINE)[1]
+    start = tensors_in((run.folder.parent / place / "model.safetensors").read_bytes())
+    parts = {}
+    for name, tensor in run.tensors.items():
+        if name.startswith("bert."):
+            parts.setdefault(name.split(".")[1], []).append(tensor == start[name])
+    return {part for part, same in parts.items() if all(same)}
 
 
 NO_GAIN = {"evaluations_per_epoch": 4, "early_stopping_min_gain": 1000}  # which no score exceeds
@@ -245,12 +261,19 @@ class SquadEffectsTest(OptionEffects, unittest.TestCase):
             for option in ("--evaluations-per-epoch", "--early-stopping-patience"):
                 self.assertIn(f"note: {option} has no effect: this run {why}\n", run.messages)
 
-    def test_options_of_early_stopping_that_are_idle_are_noted(self):
+    def test_layers_that_are_frozen_must_be_there(self):
+        run = self.run_with("too_many", {"freeze_layers": 2}, self.COMMAND)
+        self.assertEqual(run.status, 2)
+        self.assertIn("--freeze-layers is 2, but the model has 1 layers; freeze at most these", run.messages)
+
+    def test_options_that_are_idle_are_noted(self):
         for name, given, note in (
                 ("unevaluated", {"evaluations_per_epoch": 0, "early_stopping_patience": 1},
                  "--early-stopping-patience has no effect with --evaluations-per-epoch 0"),
                 ("impatient", {"early_stopping_min_gain": 1},
-                 "--early-stopping-min-gain has no effect without --early-stopping-patience")):
+                 "--early-stopping-min-gain has no effect without --early-stopping-patience"),
+                ("frozen", {"freeze_layers": 1, "freeze_embeddings": "true"},
+                 "--freeze-embeddings has no effect with --freeze-layers, which freezes them, too")):
             self.assertIn(f"note: {note}\n", self.run_with(name, given, self.COMMAND).messages)
 
 

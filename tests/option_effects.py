@@ -22,6 +22,19 @@ def question(number, text, answer):
     return {"id": str(number), "question": text, "answers": answers}
 
 
+def tensors_in(safetensors):
+    """Maps the name of each tensor to its shape and values; all tensors are f32."""
+    size = struct.unpack("<Q", safetensors[:8])[0]
+    header = json.loads(safetensors[8:8 + size])
+    header.pop("__metadata__", None)
+    tensors = {}
+    for name, tensor in header.items():
+        begin, end = (8 + size + offset for offset in tensor["data_offsets"])
+        values = struct.unpack(f"<{(end - begin) // 4}f", safetensors[begin:end])
+        tensors[name] = (tensor["shape"], values)
+    return tensors
+
+
 class Run:
     """One run of a command in the folder; an option that is None is left out."""
 
@@ -59,16 +72,7 @@ class Run:
 
     @functools.cached_property
     def tensors(self):
-        """Maps the name of each tensor to its shape and values; all tensors are f32."""
-        size = struct.unpack("<Q", self.weights[:8])[0]
-        header = json.loads(self.weights[8:8 + size])
-        header.pop("__metadata__", None)
-        tensors = {}
-        for name, tensor in header.items():
-            begin, end = (8 + size + offset for offset in tensor["data_offsets"])
-            values = struct.unpack(f"<{(end - begin) // 4}f", self.weights[begin:end])
-            tensors[name] = (tensor["shape"], values)
-        return tensors
+        return tensors_in(self.weights)
 
 
 class CommandRun:

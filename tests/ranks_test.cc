@@ -109,6 +109,20 @@ TEST_P(Ranks, WithShardedStatesClipAlike) {
             bound() * norm_of_difference(whole.front().start, whole.front().parameters));
 }
 
+TEST_P(Ranks, FreezeTheSameParameters) {
+  train::TrainingStepOptions options = options_of(comm::alone());
+  options.optimizer.depth.frozen_layers = 1;
+  const Trained alone = train(options);
+  for (const bool shards : {false, true}) {
+    const std::vector<Trained> all = train_on(3, [&](train::TrainingStepOptions& changed) {
+      changed.optimizer.depth.frozen_layers = 1;
+      changed.shards_states = shards;
+    });
+    expect_same_on_all(all);
+    EXPECT_LE(relative_gap(all.front(), alone), bound());
+  }
+}
+
 TEST_P(Ranks, EachHaveTheStatesOfTheirPart) {
   const auto elements_of_states = [](const train::TrainingStep& step) {
     int64_t elements = 0;

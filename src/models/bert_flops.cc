@@ -29,4 +29,10 @@ double forward_flops(const BertConfig& config, const BatchWork& work) {
          work.predictions * (2.0 * H * V + transform);
 }
 
+double training_flops(const BertConfig& config, const BatchWork& work, int64_t frozen_layers) {
+  BertConfig trained = config;
+  trained.num_hidden_layers -= frozen_layers;
+  return forward_flops(config, work) + 2.0 * forward_flops(trained, work);
+}
+
 }  // namespace cloze::models

@@ -20,8 +20,7 @@ struct BatchWork {
 };
 
 double forward_flops(const BertConfig& config, const BatchWork& work);
-inline double training_flops(const BertConfig& config, const BatchWork& work) {
-  return 3.0 * forward_flops(config, work);
-}
+// Counts only the forward pass of frozen layers, the lowest ones.
+double training_flops(const BertConfig& config, const BatchWork& work, int64_t frozen_layers = 0);
 
 }  // namespace cloze::models

@@ -18,6 +18,14 @@ TEST(BertFlops, EqualsThePublishedFigures) {
   EXPECT_NEAR(training_flops(large, work) / 1e9, 240.6, 0.05);
 }
 
+TEST(BertFlops, OfAFrozenLayerAreThoseOfTheForwardPass) {
+  const BatchWork work{.tokens = 128, .squared_lengths = 128.0 * 128.0, .predictions = 20};
+  const BertConfig config;
+  const double layer = (training_flops(config, work, 3) - training_flops(config, work, 4)) / 2.0;
+  EXPECT_NEAR(training_flops(config, work) - 12 * 3 * layer, 3.0 * 20 * 2.0 * 768 * (30522 + 768),
+              1e3);
+}
+
 // Multiply-adds of a token in the weights of a layer: 7.08 million in BERT-base, 11.29 million in
 // GroupBERT-base.
 TEST(BertFlops, OfAGroupBertLayerAreCountedByItsProducts) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "optim/depth_rules.h"
 
 namespace cloze::optim {
 
@@ -47,6 +48,7 @@ struct OptimizerOptions {
   DType first_moment = DType::kF32;         // what m is kept in: f32, bf16 or f16
   bool has_bf16_weights = false;            // each update rounds them: ops/stochastic_rounding.h
   std::optional<double> max_gradient_norm;  // clip it here; 0: never
+  DepthRules depth;                         // which parameters train
 
   // The limit of the global norm; 0: no clipping. max_gradient_norm; else 1 with use_nvlamb and
   // use_mpclip; else as the table says of the optimiser.

@@ -17,8 +17,9 @@ using graph::VariableRole;
 
 class Differentiator {
  public:
-  explicit Differentiator(Graph& graph) : graph_(graph), num_forward_nodes_(graph.nodes().size()) {
-    find_differentiable_values();
+  Differentiator(Graph& graph, const std::vector<Value>& fixed)
+      : graph_(graph), num_forward_nodes_(graph.nodes().size()) {
+    find_differentiable_values(fixed);
     gradients_.resize(graph.num_values());
   }
 
@@ -28,13 +29,14 @@ class Differentiator {
   }
 
  private:
-  void find_differentiable_values() {
+  void find_differentiable_values(const std::vector<Value>& fixed) {
     differentiable_.resize(graph_.num_values());
     for (int32_t i = 0; i < graph_.num_values(); ++i) {
       const ValueInfo& info = graph_.info({i});
       differentiable_[i] =
           info.kind == ValueKind::kVariable && info.role == VariableRole::kParameter;
     }
+    for (const Value parameter : fixed) differentiable_[parameter.index] = false;
     for (const Node& node : graph_.nodes()) {
       const bool any = std::any_of(node.inputs.begin(), node.inputs.end(),
                                    [&](Value input) { return differentiable_[input.index]; });
@@ -82,14 +84,15 @@ class Differentiator {
 
   Graph& graph_;
   size_t num_forward_nodes_;
-  std::vector<bool> differentiable_;  // by value: does a parameter flow into it
+  std::vector<bool> differentiable_;  // by value: does a parameter that is not fixed flow into it
   std::vector<Value> gradients_;      // by forward value
 };
 
 }  // namespace
 
-void differentiate(Graph& graph, const std::vector<Value>& losses, Value seed) {
-  Differentiator(graph).run(losses, seed);
+void differentiate(Graph& graph, const std::vector<Value>& losses, Value seed,
+                   const std::vector<Value>& fixed) {
+  Differentiator(graph, fixed).run(losses, seed);
 }
 
 }  // namespace cloze::passes

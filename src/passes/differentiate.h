@@ -18,6 +18,8 @@
 namespace cloze::passes {
 
 // losses: [1] f32 each. seed: an input [1] f32, the gradient of every loss (1, or the loss scale).
-void differentiate(graph::Graph& graph, const std::vector<graph::Value>& losses, graph::Value seed);
+// fixed: parameters that get no gradient; nothing is appended for what depends on no other.
+void differentiate(graph::Graph& graph, const std::vector<graph::Value>& losses, graph::Value seed,
+                   const std::vector<graph::Value>& fixed = {});
 
 }  // namespace cloze::passes

@@ -66,6 +66,17 @@ TEST(Differentiate, GivesEveryParameterAGradientOfItsType) {
   EXPECT_EQ(count(model.graph, ops::kLinearInputGradient), 1);
 }
 
+TEST(Differentiate, AppendsNothingForWhatDependsOnFixedParametersAlone) {
+  SmallModel model;
+  differentiate(model.graph, {model.loss}, model.seed,
+                {*model.graph.find("a.weight"), *model.graph.find("a.bias")});
+  model.graph.verify();
+  EXPECT_FALSE(model.graph.find("gradient.a.weight").has_value());
+  EXPECT_TRUE(model.graph.find("gradient.b.weight").has_value());
+  EXPECT_EQ(count(model.graph, ops::kLinearInputGradient), 0);
+  EXPECT_EQ(count(model.graph, ops::kLinearWeightGradient), 1);
+}
+
 TEST(Fuse, TakesPairsAndAccumulatesInPlace) {
   SmallModel model;
   differentiate(model.graph, {model.loss}, model.seed);

@@ -10,6 +10,8 @@ formats::Json run_identity(const TrainingOptions& options) {
                          {"global_batch_size", options.global_batch_size},
                          {"seed", options.step.seed},
                          {"optimizer", optim::optimizer_named(options.step.optimizer.name).name},
+                         {"freeze_embeddings", options.step.optimizer.depth.freezes_embeddings},
+                         {"freeze_layers", options.step.optimizer.depth.frozen_layers},
                          {"data", options.dataset->fingerprint()}};
   if (options.step.head.is_multi_label) identity["is_multi_label"] = true;
   for (const models::BertField& field : models::bert_fields()) {

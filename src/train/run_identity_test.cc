@@ -30,6 +30,13 @@ TEST(RunIdentityTest, NamesWhatDiffersWithBothValues) {
       "seed 3, this run has 5");
 }
 
+TEST(RunIdentityTest, FrozenParametersHaveNoMomentsToGoOnWith) {
+  TrainingOptions other = options();
+  other.step.optimizer.depth = {.freezes_embeddings = true, .frozen_layers = 2};
+  EXPECT_EQ(differences(run_identity(options()), run_identity(other)),
+            "freeze_embeddings false, this run has true; freeze_layers 0, this run has 2");
+}
+
 TEST(RunIdentityTest, WhatMayChangeIsNotPartOfIt) {
   TrainingOptions other = options();
   other.schedule.base_learning_rate = 0.5;

@@ -33,7 +33,8 @@ StepMetrics step_metrics(const Run& run, const StepAhead& step, const StepResult
                          StepSeconds seconds) {
   const data::StepBatch& batch = *step.batch;
   const TrainingState& state = run.state;
-  const double flops = models::training_flops(run.options.step.model, work_of(batch));
+  const double flops = models::training_flops(run.options.step.model, work_of(batch),
+                                              run.options.step.optimizer.depth.frozen_layers);
   return {.step = state.step,
           .epoch = state.epoch,
           .samples = state.samples,

@@ -62,6 +62,13 @@ optim::StepValues step_values(const TrainingGraph& training) {
   return values;
 }
 
+std::vector<Value> frozen_parameters(const Graph& graph, const optim::DepthRules& rules) {
+  std::vector<Value> frozen = graph.variables(VariableRole::kParameter);
+  std::erase_if(frozen,
+                [&](Value parameter) { return !rules.freezes(graph.info(parameter).name); });
+  return frozen;
+}
+
 // Reduces the graph to what this rank computes.
 void take_stage(TrainingGraph& training, const TrainingStepOptions& options) {
   CLOZE_CHECK(options.ranks->size() % options.num_stages() == 0, "{} ranks in {} stages",
@@ -93,7 +100,7 @@ TrainingGraph training_graph(const TrainingStepOptions& options,
   const Value seed = graph.add_input(kLossGradient, graph::kScalar);
   std::vector<Value> minimised;
   for (const models::TaskLoss& loss : losses) minimised.push_back(loss.loss);
-  passes::differentiate(graph, minimised, seed);
+  passes::differentiate(graph, minimised, seed, frozen_parameters(graph, options.optimizer.depth));
   accumulate_metrics(graph, losses);
   for (const backend::GraphPass& pass : passes) pass.run(graph);
   TrainingGraph training{.graph = std::move(graph), .terms = terms_of(losses)};

@@ -36,6 +36,14 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
       "evaluations_per_epoch", &o.evaluations_per_epoch,
       "Evaluations per epoch while training; the best weights are kept. 0: only at the end",
       {.minimum = 0});
+  optim::DepthRules& depth = o.training.step.optimizer.depth;
+  table.add("freeze_embeddings", &depth.freezes_embeddings,
+            "The embeddings keep their values: less time and memory", {.idle = [&depth] {
+              return depth.frozen_layers > 0 ? "with freeze_layers, which freezes them, too" : "";
+            }});
+  table.add("freeze_layers", &depth.frozen_layers,
+            "So many of the lowest layers, and the embeddings, keep their values",
+            {.minimum = 0, .maximum = INT32_MAX});
   train::EarlyStoppingOptions& stopping = o.training.early_stopping;
   table.add_common("early_stopping_patience", &stopping.patience,
                    "End a run when so many evaluations in a row gain nothing; 0: never",

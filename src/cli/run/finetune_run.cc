@@ -119,6 +119,14 @@ void settle(OptionTable& table, FinetuneOptions& options) {
   }
 }
 
+void require_layers(const FinetuneOptions& options) {
+  const int64_t frozen = options.training.step.optimizer.depth.frozen_layers;
+  const int64_t layers = options.training.step.model.num_hidden_layers;
+  if (frozen <= layers) return;
+  throw_user_error("freeze_layers is {}, but the model has {} layers; freeze at most these", frozen,
+                   layers);
+}
+
 // Also sets the model, seq_length and init_checkpoint of the options.
 StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
   const fs::path path = start_path(options);
@@ -130,6 +138,7 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
     options.model() = config_of_start(path, options.model(), table, OtherArithmetic::kRefused);
     fit_seq_length(options, table);
   }
+  require_layers(options);
   checkpoints::StoredTokenizer stored = start_tokenizer(options, folder);
   const int64_t rows = options.model().vocab_size;
   models::BertHead found;
