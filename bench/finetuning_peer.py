@@ -19,6 +19,7 @@ class Recipe:
     batch: int
     seed: int = 42
     warmup: float = 0.1
+    layer_decay: float = 1.0  # of learning rates, from layer to layer down
 
     def learning_rate(self, step):
         warmup = int(self.warmup * self.steps)
@@ -124,17 +125,27 @@ def freeze(model, layers):
         part.requires_grad_(False)
 
 
+def parameter_groups(model, layer_decay):
+    """Returns the parameters that train, as AdamW takes them: by their decay and their share of the rate."""
+    layers = model.config.num_hidden_layers
+    groups = {}
+    for name, parameter in model.named_parameters():
+        if not parameter.requires_grad:
+            continue
+        parts = name.split(".")
+        above = layers + 1 if parts[1] == "embeddings" else layers - int(parts[3]) if parts[1] == "encoder" else 0
+        decay = 0.0 if name.endswith("bias") or "LayerNorm" in name else 0.01
+        groups.setdefault((decay, layer_decay ** above), []).append(parameter)
+    return [{"params": parameters, "weight_decay": decay, "share": share}
+            for (decay, share), parameters in groups.items()]
+
+
 def train(model, loss_of, recipe, batches):
     """Yields the loss of each step. batches: the samples of the first steps."""
-    named = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
-    plain = [p for n, p in named if n.endswith("bias") or "LayerNorm" in n]
-    decayed = [p for n, p in named if not (n.endswith("bias") or "LayerNorm" in n)]
-    optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.01},
-                                   {"params": plain, "weight_decay": 0.0}],
-                                  betas=(0.9, 0.999), eps=1e-6)
+    optimizer = torch.optim.AdamW(parameter_groups(model, recipe.layer_decay), betas=(0.9, 0.999), eps=1e-6)
     for step, batch in enumerate(batches):
         for group in optimizer.param_groups:
-            group["lr"] = recipe.learning_rate(step)
+            group["lr"] = group["share"] * recipe.learning_rate(step)
         optimizer.zero_grad()
         loss = loss_of(model, batch)
         loss.backward()

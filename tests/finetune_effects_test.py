@@ -164,6 +164,7 @@ def shared_effects(task, results, predictions, unknown):
                                         evaluations(base) > 0),
         "freeze_embeddings": Effect("true", lambda run, base: kept(run) == {"embeddings"}, **FROM_BASE),
         "freeze_layers": Effect(1, lambda run, base: kept(run) == {"embeddings", "encoder"}, **FROM_BASE),
+        "layer_learning_rate_decay": Effect(0.001, lambda run, base: moved_less(run, base), **FROM_BASE),
         "early_stopping_patience": Effect(2, lambda run, base: stopped_early(run) == 3 and
                                           counted_steps(base) == 4, **NO_GAIN, base=NO_GAIN),
         "early_stopping_min_gain": Effect(1000, lambda run, base: stopped_early(run) == 3 and
@@ -175,15 +176,30 @@ def shared_effects(task, results, predictions, unknown):
 FROM_BASE = {"init_checkpoint": "base"}
 
 
+def start_of(run):
+    file = re.search(r"^initial values from (.*)$", run.messages, re.MULTILINE)[1]
+    return tensors_in((run.folder.parent / file).read_bytes())
+
+
 def kept(run):
     """Returns the parts of the encoder that are as they were where the run started."""
-    place = re.search(r"^initial values from (.*)$", run.messages, re.MULTILINE)[1]
-    start = tensors_in((run.folder.parent / place / "model.safetensors").read_bytes())
+    start = start_of(run)
     parts = {}
     for name, tensor in run.tensors.items():
         if name.startswith("bert."):
             parts.setdefault(name.split(".")[1], []).append(tensor == start[name])
     return {part for part, same in parts.items() if all(same)}
+
+
+def moved_less(run, base):
+    """Where every rate is a thousandth of the one above, the lower parts hardly move."""
+    start = start_of(run)
+
+    def way(which, part):
+        return max(abs(a - b) for name, (_, values) in which.tensors.items() if name.startswith(part)
+                   for a, b in zip(values, start[name][1], strict=True))
+    return (0 < way(run, "bert.embeddings.") < way(run, "bert.encoder.") / 100 and
+            way(run, "bert.encoder.") < way(base, "bert.encoder.") / 100)
 
 
 NO_GAIN = {"evaluations_per_epoch": 4, "early_stopping_min_gain": 1000}  # which no score exceeds
@@ -203,6 +219,10 @@ def held_out(run):
     return int(found[1]) if found else 0
 
 
+CLASS_LOSS = {"class_weights": Effect("3,1", other_weights, micro_batch_size=8),  # a step needs both classes
+              "label_smoothing": Effect(0.1, other_weights)}
+
+
 def finetune_effects(task, kind=""):
     """Options of the tasks of `cloze finetune` on tables of texts; `kind` is the end of their files' names."""
     shared = shared_effects(task, "eval_results.json", "predictions.jsonl", {"train_file": f"unknown{kind}.csv"})
@@ -220,10 +240,10 @@ def finetune_effects(task, kind=""):
                          "text follows the quote that ends a field" in base.messages,
                          train_file=f"quoted{kind}.csv", base={"train_file": f"quoted{kind}.csv"}),
         "classifier_dropout": Effect(0.5, other_weights),
+        **(CLASS_LOSS if task == "classify" else
+           {name: Effect(effect.value, refused(f"is for classify, not for {task}; leave it out"))
+            for name, effect in CLASS_LOSS.items()}),
     }
-
-
-CLASS_LOSS = {"class_weights": Effect("3,1", other_weights), "label_smoothing": Effect(0.1, other_weights)}
 
 
 class SquadEffectsTest(OptionEffects, unittest.TestCase):
@@ -306,7 +326,7 @@ class FinetuneClassifyEffectsTest(OptionEffects, unittest.TestCase):
     COMMAND = "finetune classify"
     KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
     BASE = OF_TABLES
-    EFFECTS = {**finetune_effects("classify"), **CLASS_LOSS,
+    EFFECTS = {**finetune_effects("classify"),
                "label_column": Effect("other", other_weights)}
     make_data = staticmethod(make_data)
 
@@ -345,8 +365,6 @@ class FinetuneRegressEffectsTest(OptionEffects, unittest.TestCase):
     KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
     BASE = {**OF_TABLES, "label_column": "number"}
     EFFECTS = {**finetune_effects("regress"),
-               "class_weights": Effect("balanced", refused("is for classes, but regress predicts a number")),
-               "label_smoothing": Effect(0.1, refused("is for classes, but regress predicts a number")),
                "label_column": Effect("other", refused("it must be a number", status=3))}
     make_data = staticmethod(make_data)
 

@@ -6,7 +6,6 @@
 #include "base/division.h"
 #include "feed/micro_batch_inputs.h"
 #include "models/bert.h"
-#include "optim/optimizer.h"
 
 namespace cloze::feed {
 
@@ -56,10 +55,12 @@ double normalizer_of(const LossTerm& term, const data::StepBatch& batch) {
 }
 
 StepInputs::StepInputs(engine::SizedSessions& sessions, const models::BertConfig& model,
-                       uint32_t seed, std::vector<LossTerm> terms)
+                       uint32_t seed, std::vector<LossTerm> terms,
+                       std::vector<optim::RateInput> rates)
     : sessions_(sessions),
       seed_(static_cast<int32_t>(seed)),
       terms_(std::move(terms)),
+      rates_(std::move(rates)),
       vocabulary_(model.vocab_size),
       segments_(model.type_vocab_size),
       positions_(model.max_position_embeddings) {}
@@ -107,7 +108,9 @@ engine::Session& StepInputs::session_with(int64_t pass, engine::SizedSessions& s
 
 void StepInputs::write_update(int64_t step, double learning_rate) {
   engine::Session& full = sessions_.full();
-  full.write_scalar(optim::kLearningRate, static_cast<float>(learning_rate));
+  for (const optim::RateInput& rate : rates_) {
+    full.write_scalar(rate.name, static_cast<float>(rate.factor * learning_rate));
+  }
   full.write_scalar(optim::kUpdateIndex, static_cast<int32_t>(step + 1));
 }
 

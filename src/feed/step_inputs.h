@@ -10,6 +10,7 @@
 #include "engine/session.h"
 #include "engine/sized_sessions.h"
 #include "models/bert_config.h"
+#include "optim/optimizer.h"
 
 namespace cloze::feed {
 
@@ -41,7 +42,7 @@ class StepInputs {
  public:
   // `sessions`: of the step; outlive it.
   StepInputs(engine::SizedSessions& sessions, const models::BertConfig& model, uint32_t seed,
-             std::vector<LossTerm> terms);
+             std::vector<LossTerm> terms, std::vector<optim::RateInput> rates);
 
   // All but the micro-batches, into the full session. The batch is read until the next call.
   // UserError, before anything is written, for an id, a segment or a position that the model lacks.
@@ -62,6 +63,7 @@ class StepInputs {
   engine::SizedSessions& sessions_;
   int32_t seed_;
   std::vector<LossTerm> terms_;
+  std::vector<optim::RateInput> rates_;
   int64_t vocabulary_, segments_, positions_;  // rows of the embeddings
   const data::StepBatch* batch_ = nullptr;
   int64_t step_ = 0;

@@ -1,5 +1,7 @@
 #include "optim/depth_rules.h"
 
+#include <cmath>
+
 #include "base/whole_number.h"
 
 namespace cloze::optim {
@@ -17,6 +19,11 @@ bool DepthRules::freezes(std::string_view parameter) const {
   const std::optional<int64_t> depth = depth_of(parameter);
   if (!depth) return false;
   return *depth == 0 ? freezes_embeddings || frozen_layers > 0 : *depth <= frozen_layers;
+}
+
+double DepthRules::rate_factor(std::string_view parameter) const {
+  const std::optional<int64_t> depth = depth_of(parameter);
+  return depth ? std::pow(rate_decay, static_cast<double>(num_layers + 1 - *depth)) : 1.0;
 }
 
 }  // namespace cloze::optim

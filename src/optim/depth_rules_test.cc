@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace cloze::optim {
 namespace {
 
@@ -27,6 +29,17 @@ TEST(DepthRules, FrozenLayersAreTheLowestAndWhatIsBelow) {
   EXPECT_TRUE(one.freezes(embeddings) && one.freezes(first));
   EXPECT_FALSE(one.freezes(second));
   EXPECT_FALSE(one.freezes("bert.pooler.dense.weight"));
+}
+
+// get_layer_id_for_vit and LayerDecayValueAssigner of BEiT's programs, for 12 layers.
+TEST(DepthRules, RatesFallByLayer) {
+  const DepthRules rules{.rate_decay = 0.5, .num_layers = 12};
+  EXPECT_EQ(rules.rate_factor("classifier.weight"), 1.0);
+  EXPECT_EQ(rules.rate_factor("bert.pooler.dense.weight"), 1.0);
+  EXPECT_EQ(rules.rate_factor("bert.encoder.layer.11.output.dense.weight"), 0.5);
+  EXPECT_EQ(rules.rate_factor("bert.encoder.layer.0.output.dense.weight"), std::pow(0.5, 12));
+  EXPECT_EQ(rules.rate_factor("bert.embeddings.LayerNorm.weight"), std::pow(0.5, 13));
+  EXPECT_EQ(DepthRules{.num_layers = 12}.rate_factor("bert.embeddings.LayerNorm.weight"), 1.0);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "ops/elementwise.h"
@@ -92,10 +93,33 @@ const std::vector<Optimizer>& table() {
   return rows;
 }
 
+// The inputs that parameters read their learning rates from, each made when it is first asked for.
+class RateInputs {
+ public:
+  RateInputs(Graph& graph, const DepthRules& rules) : graph_(graph), rules_(rules) {}
+
+  Value of(const std::string& parameter) {
+    const double factor = rules_.rate_factor(parameter);
+    const std::string name = factor == 1.0
+                                 ? kLearningRate
+                                 : fmt::format("{}.depth_{}", kLearningRate, *depth_of(parameter));
+    if (const auto input = graph_.find(name)) return *input;
+    inputs_.push_back({name, factor});
+    return graph_.add_input(name, graph::kScalar);
+  }
+  std::vector<RateInput> take() { return std::move(inputs_); }
+
+ private:
+  Graph& graph_;
+  const DepthRules& rules_;
+  std::vector<RateInput> inputs_;
+};
+
 struct UpdateInputs {
-  Value gradient_scale, learning_rate;  // [1] f32
-  Value update_index;                   // [1] i32
-  Value check;                          // [1] f32
+  Value gradient_scale;  // [1] f32
+  RateInputs rates;
+  Value update_index;  // [1] i32
+  Value check;         // [1] f32
 };
 
 Value add_state(Graph& graph, const OptimizerOptions& options, std::string_view state,
@@ -129,14 +153,15 @@ struct Updated {
 };
 
 Updated with_states(Graph& graph, const Optimizer& optimizer, const OptimizerOptions& options,
-                    Value gradient, const UpdateInputs& in) {
+                    Value gradient, UpdateInputs& in) {
   const Value parameter = graph.info(gradient).master;
   Updated updated{.parameter = parameter, .inputs = {parameter}};
   for (const std::string_view state : optimizer.states) {
     updated.inputs.push_back(add_state(graph, options, state, parameter));
   }
+  const Value rate = in.rates.of(graph.info(parameter).name);
   updated.inputs.insert(updated.inputs.end(),
-                        {gradient, in.gradient_scale, in.learning_rate, in.update_index, in.check});
+                        {gradient, in.gradient_scale, rate, in.update_index, in.check});
   const graph::ValueInfo& info = graph.info(parameter);
   updated.attributes = optimizer.attributes(options, info);
   const bool is_adapted = optimizer.update == &ops::kLamb && adapts(info, options);
@@ -251,8 +276,8 @@ std::vector<int> update_owners(const Graph& graph, const UpdateShare& share) {
   return owners;
 }
 
-void add_optimizer(Graph& graph, const OptimizerOptions& options, const StepValues& step,
-                   const UpdateShare& share) {
+std::vector<RateInput> add_optimizer(Graph& graph, const OptimizerOptions& options,
+                                     const StepValues& step, const UpdateShare& share) {
   const Optimizer& optimizer = optimizer_named(options.name);
   const std::vector<int> owners = update_owners(graph, share);
   const auto update = graph.phase_scope(graph::kUpdate);
@@ -261,9 +286,9 @@ void add_optimizer(Graph& graph, const OptimizerOptions& options, const StepValu
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (owners[i] == share.rank) own.push_back(gradients[i]);
   }
-  const UpdateInputs inputs{
+  UpdateInputs inputs{
       .gradient_scale = add_gradient_scale(graph, own, step, options.clipping_norm()),
-      .learning_rate = graph.add_input(kLearningRate, graph::kScalar),
+      .rates = RateInputs(graph, options.depth),
       .update_index = graph.add_input(kUpdateIndex, {DType::kI32, {1}}),
       .check = add_metric(graph, kUpdateCheck)};
   std::vector<Updated> all;
@@ -279,6 +304,7 @@ void add_optimizer(Graph& graph, const OptimizerOptions& options, const StepValu
     const auto site = share.numbers.empty() ? static_cast<int32_t>(i) : share.numbers[i];
     add_rounding(graph, gradients[i], inputs.gradient_scale, step.random_key, site);
   }
+  return inputs.rates.take();
 }
 
 }  // namespace cloze::optim

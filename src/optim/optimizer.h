@@ -5,7 +5,8 @@
 //     update(parameter, state ..., gradient, scale, learning_rate, update_index, check)
 //
 // A step whose norm or losses are not finite updates nothing.
-// Adds the inputs learning_rate [1] f32 and update_index [1] i32 (1 for the first update), the
+// Adds the inputs learning_rate [1] f32, for each depth whose rate differs learning_rate.depth_D
+// (optim/depth_rules.h), and update_index [1] i32 (1 for the first update), the
 // state variables optimizer.STATE.<parameter>, and the metrics gradient_norm [1], of the scaled
 // loss, and update_check [1]: NaN when the update wrote what is not finite. What decays and adapts:
 // optim/parameter_rules.h. Defaults are those of graphcore/examples
@@ -48,7 +49,7 @@ struct OptimizerOptions {
   DType first_moment = DType::kF32;         // what m is kept in: f32, bf16 or f16
   bool has_bf16_weights = false;            // each update rounds them: ops/stochastic_rounding.h
   std::optional<double> max_gradient_norm;  // clip it here; 0: never
-  DepthRules depth;                         // which parameters train
+  DepthRules depth;                         // which parameters train, and how fast
 
   // The limit of the global norm; 0: no clipping. max_gradient_norm; else 1 with use_nvlamb and
   // use_mpclip; else as the table says of the optimiser.
@@ -108,9 +109,15 @@ std::vector<int> shared_out(std::span<const int64_t> sizes, int ranks);
 // gradients to assign.
 std::vector<int> update_owners(const graph::Graph& graph, const UpdateShare& share);
 
+// An input of the update: the schedule's learning rate times the factor.
+struct RateInput {
+  std::string name;
+  double factor = 1.0;
+};
+
 // Run after differentiate(): every parameter that has a gradient, and is in this rank's share, is
-// updated. UserError as optimizer_named and update_owners.
-void add_optimizer(graph::Graph& graph, const OptimizerOptions& options, const StepValues& step,
-                   const UpdateShare& share = {});
+// updated. Returns the inputs of learning rates. UserError as optimizer_named and update_owners.
+std::vector<RateInput> add_optimizer(graph::Graph& graph, const OptimizerOptions& options,
+                                     const StepValues& step, const UpdateShare& share = {});
 
 }  // namespace cloze::optim

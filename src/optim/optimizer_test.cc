@@ -61,6 +61,40 @@ TEST(Optimizer, UpdatesEachParameterThatHasAGradient) {
   EXPECT_EQ(graph.variables(VariableRole::kOptimizerState).size(), 4u);
 }
 
+TEST(Optimizer, ReadsARateForEachDepth) {
+  Graph graph;
+  for (const char* name :
+       {"bert.embeddings.LayerNorm.bias", "bert.encoder.layer.0.output.dense.bias",
+        "bert.encoder.layer.0.output.LayerNorm.bias", "classifier.bias"}) {
+    const auto parameter = graph.add_parameter(name, {4}, graph::Init::zeros());
+    graph.add_variable({.name = std::string("gradient.") + name,
+                        .type = graph.type(parameter),
+                        .role = VariableRole::kGradient,
+                        .master = parameter});
+  }
+  Graph plain = graph;
+  const auto rates_of = [](Graph& on, const DepthRules& depth) {
+    std::map<std::string, double> factors;
+    const auto inputs = add_optimizer(on, {.name = "adamw", .depth = depth},
+                                      {.loss_scale = on.add_input("loss_scale", graph::kScalar)});
+    for (const RateInput& input : inputs) factors[input.name] = input.factor;
+    on.verify();
+    return factors;
+  };
+  EXPECT_EQ(rates_of(plain, {}), (std::map<std::string, double>{{"learning_rate", 1.0}}));
+  EXPECT_EQ(rates_of(graph, {.rate_decay = 0.5, .num_layers = 1}),
+            (std::map<std::string, double>{{"learning_rate", 1.0},
+                                           {"learning_rate.depth_0", 0.25},
+                                           {"learning_rate.depth_1", 0.5}}));
+  for (const graph::Node& node : graph.nodes()) {
+    if (node.op != &ops::kAdamW) continue;
+    const std::string& name = graph.info(node.inputs[ops::OptimizerUpdate::kParameter]).name;
+    const auto depth = depth_of(name);
+    EXPECT_EQ(graph.info(node.inputs[ops::OptimizerUpdate::kLearningRate]).name,
+              depth ? fmt::format("learning_rate.depth_{}", *depth) : "learning_rate");
+  }
+}
+
 TEST(Optimizer, KeepsTheFirstMomentInAHalfAndRoundsWeights) {
   Graph graph;
   const auto parameter = graph.add_parameter("weight", {4}, graph::Init::zeros());

@@ -110,7 +110,10 @@ TrainingGraph training_graph(const TrainingStepOptions& options,
     training.update.ranks = options.num_replicas();
     training.update.rank = options.ranks->rank() / options.num_stages();
   }
-  optim::add_optimizer(training.graph, options.optimizer, step_values(training), training.update);
+  optim::OptimizerOptions optimizer = options.optimizer;
+  optimizer.depth.num_layers = options.model.num_hidden_layers;
+  training.rates =
+      optim::add_optimizer(training.graph, optimizer, step_values(training), training.update);
   return training;
 }
 

@@ -62,6 +62,7 @@ struct TrainingGraph {
   graph::Graph graph;
   std::vector<LossTerm> terms;
   optim::UpdateShare update;                     // that this rank has
+  std::vector<optim::RateInput> rates;           // that it reads
   std::optional<passes::PipelinePlan> pipeline;  // the graph is one rank's
 };
 TrainingGraph training_graph(const TrainingStepOptions& options);

@@ -63,7 +63,7 @@ TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& op
                      [full = feed::size_of(options.capacity)](const feed::MicroBatchSize& need) {
                        return feed::eighths_for(need, full);
                      }}),
-      inputs_(sessions_, options.model, options.seed, terms_),
+      inputs_(sessions_, options.model, options.seed, terms_, std::move(training.rates)),
       exchange_(make_step_exchange(sessions_, ranks_,
                                    {.is_eager = options.eager,
                                     .reproducible_sums = options.reproducible_sums,

@@ -10,6 +10,40 @@
 namespace cloze::cli {
 namespace {
 
+void add_evaluation_options(OptionTable& table, FinetuneOptions& o) {
+  table.add_common(
+      "evaluations_per_epoch", &o.evaluations_per_epoch,
+      "Evaluations per epoch while training; the best weights are kept. 0: only at the end",
+      {.minimum = 0});
+  train::EarlyStoppingOptions& stopping = o.training.early_stopping;
+  table.add_common("early_stopping_patience", &stopping.patience,
+                   "End a run when so many evaluations in a row gain nothing; 0: never",
+                   {.minimum = 0, .maximum = INT32_MAX, .idle = [&o] {
+                      return o.evaluations_per_epoch > 0 ? "" : "with evaluations_per_epoch 0";
+                    }});
+  table.add("early_stopping_min_gain", &stopping.min_gain,
+            "A smaller gain counts as none; in the unit of the score, which is a percentage of "
+            "squad and a share of the others",
+            {.minimum = 0, .idle = [&stopping] {
+               return stopping.patience > 0 ? "" : "without early_stopping_patience";
+             }});
+}
+
+void add_depth_options(OptionTable& table, optim::DepthRules& depth) {
+  table.add("freeze_embeddings", &depth.freezes_embeddings,
+            "The embeddings keep their values: less time and memory", {.idle = [&depth] {
+              return depth.frozen_layers > 0 ? "with freeze_layers, which freezes them, too" : "";
+            }});
+  table.add("freeze_layers", &depth.frozen_layers,
+            "So many of the lowest layers, and the embeddings, keep their values",
+            {.minimum = 0, .maximum = INT32_MAX});
+  table.add(
+      "layer_learning_rate_decay", &depth.rate_decay,
+      "Each layer learns with this times the rate of the layer above it, the embeddings below "
+      "the first; pooler and head have the full rate; 1: all have it",
+      {.minimum = 1e-3, .maximum = 1});
+}
+
 void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string& hint) {
   const OptionRules of_command{.is_of_command = true};
   table.begin_group("Task");
@@ -32,30 +66,8 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
   table.add("min_train_steps", &o.min_train_steps,
             "Train for at least so many steps, whatever `epochs` comes to on a small table",
             {.minimum = 0, .maximum = INT32_MAX});
-  table.add_common(
-      "evaluations_per_epoch", &o.evaluations_per_epoch,
-      "Evaluations per epoch while training; the best weights are kept. 0: only at the end",
-      {.minimum = 0});
-  optim::DepthRules& depth = o.training.step.optimizer.depth;
-  table.add("freeze_embeddings", &depth.freezes_embeddings,
-            "The embeddings keep their values: less time and memory", {.idle = [&depth] {
-              return depth.frozen_layers > 0 ? "with freeze_layers, which freezes them, too" : "";
-            }});
-  table.add("freeze_layers", &depth.frozen_layers,
-            "So many of the lowest layers, and the embeddings, keep their values",
-            {.minimum = 0, .maximum = INT32_MAX});
-  train::EarlyStoppingOptions& stopping = o.training.early_stopping;
-  table.add_common("early_stopping_patience", &stopping.patience,
-                   "End a run when so many evaluations in a row gain nothing; 0: never",
-                   {.minimum = 0, .maximum = INT32_MAX, .idle = [&o] {
-                      return o.evaluations_per_epoch > 0 ? "" : "with evaluations_per_epoch 0";
-                    }});
-  table.add("early_stopping_min_gain", &stopping.min_gain,
-            "A smaller gain counts as none; in the unit of the score, which is a percentage of "
-            "squad and a share of the others",
-            {.minimum = 0, .idle = [&stopping] {
-               return stopping.patience > 0 ? "" : "without early_stopping_patience";
-             }});
+  add_evaluation_options(table, o);
+  add_depth_options(table, o.training.step.optimizer.depth);
 }
 
 }  // namespace
