@@ -83,6 +83,12 @@ FinetuneOptions::FinetuneOptions() {
   epochs = 3.0;
 }
 
+OwnDataOptions::OwnDataOptions() {
+  training.schedule.name = "linear";
+  training.schedule.warmup = 0.06;
+  min_train_steps = 100;
+}
+
 void add_finetune_options(OptionTable& table, FinetuneOptions& options, const std::string& task,
                           const std::string& hint) {
   options.task = task;

@@ -31,6 +31,12 @@ struct FinetuneOptions : RunOptions {
   double evaluations_per_epoch = 1.0;  // 0: at the end only
 };
 
+// Those of `cloze finetune`: transformers' linear schedule with 6 % of warm-up, as RoBERTa's (Liu et
+// al., arXiv 1907.11692), and enough steps for a table of twenty rows.
+struct OwnDataOptions : FinetuneOptions {
+  OwnDataOptions();
+};
+
 // Adds all of them, and the options of other systems that have no effect here. The hint is shown to
 // a user who asks for another task.
 void add_finetune_options(OptionTable& table, FinetuneOptions& options, const std::string& task,

@@ -16,9 +16,8 @@
 namespace cloze::cli {
 namespace {
 
-struct LabelledOptions : FinetuneOptions {
+struct LabelledOptions : OwnDataOptions {
   tasks::LabelledFinetuningOptions labelled;
-  LabelledOptions() { min_train_steps = 100; }
 };
 
 void add_options(OptionTable& table, LabelledOptions& o, const char* task) {
@@ -41,11 +40,12 @@ void add_options(OptionTable& table, LabelledOptions& o, const char* task) {
             "Whether double quotes enclose fields of CSV and TSV");
   table.add("classifier_dropout", &labelled.classifier_dropout, "Dropout before the classifier",
             {.minimum = 0, .maximum = 0.9999999});
-  add_class_loss_options(
-      table, labelled.label_smoothing, labelled.class_weights, [&o]() -> std::string {
-        if (o.labelled.problem->name() == "classify") return "";
-        return fmt::format("is for classify, not for {}; leave it out", o.labelled.problem->name());
-      });
+  add_class_loss_options(table, labelled.label_smoothing, labelled.class_weights,
+                         [&o]() -> std::string {
+                           if (o.labelled.problem->name() == "classify") return "";
+                           return fmt::format("is for classify, not for {}; leave it out",
+                                              o.labelled.problem->name());
+                         });
   add_finetune_options(table, o, task);
 }
 

@@ -10,12 +10,9 @@
 namespace cloze::cli {
 namespace {
 
-struct TagOptions : FinetuneOptions {
+struct TagOptions : OwnDataOptions {
   tasks::TaggingFinetuningOptions tagging;
-  TagOptions() {
-    head = tagging.head.kind;
-    min_train_steps = 100;
-  }
+  TagOptions() { head = tagging.head.kind; }
 };
 
 void add_options(OptionTable& table, TagOptions& o) {
