@@ -240,8 +240,8 @@ def finetune_effects(task, kind=""):
                          "text follows the quote that ends a field" in base.messages,
                          train_file=f"quoted{kind}.csv", base={"train_file": f"quoted{kind}.csv"}),
         "classifier_dropout": Effect(0.5, other_weights),
-        **(CLASS_LOSS if task == "classify" else
-           {name: Effect(effect.value, refused(f"is for classify, not for {task}; leave it out"))
+        **(CLASS_LOSS if task in ("classify", "tag") else
+           {name: Effect(effect.value, refused(f"is for classify and tag, not for {task}; leave it out"))
             for name, effect in CLASS_LOSS.items()}),
     }
 
@@ -330,6 +330,12 @@ class FinetuneClassifyEffectsTest(OptionEffects, unittest.TestCase):
                "label_column": Effect("other", other_weights)}
     make_data = staticmethod(make_data)
 
+    def test_no_option_is_needed_to_train_well(self):
+        options = self.run_with("base", {}, self.COMMAND).json("training_config.json")
+        expected = {"optimizer": "adamw", "use_debiasing": True, "lr_schedule": "linear", "warmup": 0.06,
+                    "min_train_steps": 100, "weight_decay_rate": 0.01, "evaluations_per_epoch": 1.0}
+        self.assertEqual({name: options[name] for name in expected}, expected)
+
 
 def labels_of(run):
     return sorted(run.json("config.json")["label2id"])
@@ -384,6 +390,7 @@ class FinetuneTagEffectsTest(OptionEffects, unittest.TestCase):
         "max_unknown_tokens": Effect(0, lambda run, base: refused("of the tokens are [UNK], most often for")
                                      (run, base) and not run.folder.exists() and base.status == 0,
                                      train_file="unknown.conll", base={"train_file": "unknown.conll"}),
+        "class_weights": Effect("3,1,1,1", other_weights),
         "train_file": Effect("fewer.conll", other_weights),
         "word_column": Effect(2, other_weights),
         "tag_column": Effect(2, refused("all words have the tag who; there must be two tags or more")),

@@ -43,7 +43,7 @@ void add_options(OptionTable& table, LabelledOptions& o, const char* task) {
   add_class_loss_options(table, labelled.label_smoothing, labelled.class_weights,
                          [&o]() -> std::string {
                            if (o.labelled.problem->name() == "classify") return "";
-                           return fmt::format("is for classify, not for {}; leave it out",
+                           return fmt::format("is for classify and tag, not for {}; leave it out",
                                               o.labelled.problem->name());
                          });
   add_finetune_options(table, o, task);

@@ -35,6 +35,7 @@ void add_options(OptionTable& table, TagOptions& o) {
             "Names of the tags 0, 1, ... where JSON has numbers, with commas between them");
   table.add("classifier_dropout", &tagging.head.classifier_dropout, "Dropout before the classifier",
             {.minimum = 0, .maximum = 0.9999999});
+  add_class_loss_options(table, tagging.head.label_smoothing, tagging.class_weights, nullptr);
   add_finetune_options(table, o, "tag");
 }
 

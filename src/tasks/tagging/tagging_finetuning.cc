@@ -13,6 +13,7 @@
 #include "data/dataset.h"
 #include "data/sequence.h"
 #include "platform/files/atomic_file.h"
+#include "tasks/class_weights.h"
 #include "tasks/labelled/class_scores.h"
 #include "tasks/labelled/held_out.h"
 #include "tasks/labelled/label_file.h"
@@ -264,7 +265,20 @@ std::vector<data::Sample> TaggingFinetuning::labelled_samples(const Part& part) 
 }
 
 std::shared_ptr<const data::Dataset> TaggingFinetuning::training_data() {
-  return std::make_shared<SampleDataset>(labelled_samples(*train_));
+  std::vector<data::Sample> samples = labelled_samples(*train_);
+  weigh_tags(samples);
+  return std::make_shared<SampleDataset>(std::move(samples));
+}
+
+void TaggingFinetuning::weigh_tags(const std::vector<data::Sample>& samples) {
+  models::BertHead& head = options_.head;
+  std::vector<int64_t> counts(head.labels.size());
+  for (const data::Sample& sample : samples) {
+    for (const int32_t tag : sample.masked_labels) ++counts[static_cast<size_t>(tag)];
+  }
+  head.class_weights = class_weights(options_.class_weights, head.labels, counts);
+  if (head.class_weights.empty()) return;
+  output_.notice(describe_class_weights(head.class_weights, head.labels));
 }
 
 TaggingFinetuning::Predictions TaggingFinetuning::predict(

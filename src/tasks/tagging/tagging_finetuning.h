@@ -37,6 +37,7 @@ struct TaggingFinetuningOptions {
   uint64_t split_seed = 0;
   TaggedColumns columns;
   int64_t max_sequence_length = 128;
+  std::string class_weights = "none";  // of the tags: tasks/class_weights.h
   // Its tags are left out: the files say them.
   models::BertHead head{.kind = models::HeadKind::kTokenClassification};
 };
@@ -75,6 +76,7 @@ class TaggingFinetuning : public FinetuningTask {
   void take_tags_of(const models::BertHead& start);
   void take_tags(const TaggedText& text, const models::BertHead& start);
   void split(TaggedText text, const FinetuningPhases& phases);
+  void weigh_tags(const std::vector<data::Sample>& samples);
   Part part_of(const std::string& name, std::vector<TaggedWords> sentences) const;
   int64_t number_of(const std::string& tag) const;
   void note_foreign_tags() const;

@@ -75,6 +75,15 @@ TEST_F(TaggingFinetuningTest, AStartModelOfTheSameTagsKeepsItsClassifier) {
   EXPECT_EQ(other.fresh_prefix(), "classifier.");
 }
 
+TEST_F(TaggingFinetuningTest, TagsAreWeighedByTheWordsOfTraining) {
+  TaggingFinetuning weighed = task(
+      {.train_file = write("t", "a X\nb Y\n\nc Y\n"), .dev_share = 0, .class_weights = "balanced"});
+  weighed.prepare({}, {.training = true});
+  weighed.training_data();
+  EXPECT_EQ(weighed.head().class_weights, (std::vector<float>{1.5f, 0.75f}));
+  EXPECT_TRUE(is_said("class weights from 0.75 (Y) to 1.5 (X)"));
+}
+
 // The first piece of each word is labelled, at its place in the sequence; a long sentence once over.
 TEST_F(TaggingFinetuningTest, FirstPiecesAreLabelled) {
   std::string text =
