@@ -157,7 +157,8 @@ INSTANTIATE_TEST_SUITE_P(
         // The kernels for GPUs.
         Case{"bert_pretraining_a", "emulated"}, Case{"bert_pretraining_b", "emulated"},
         Case{"bert_question_answering", "emulated"}, Case{"bert_classification", "emulated"},
-        Case{"bert_regression", "emulated"}),
+        Case{"bert_regression", "emulated"}, Case{"bert_multi_label", "emulated"},
+        Case{"bert_multiple_choice", "emulated"}, Case{"bert_token_classification", "emulated"}),
     [](const auto& info) { return std::string(info.param.fixture) + "_" + info.param.device; });
 
 }  // namespace

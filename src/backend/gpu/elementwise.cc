@@ -4,6 +4,7 @@
 #include "backend/gpu/kernels.h"
 #include "backend/gpu/math.h"
 #include "base/division.h"
+#include "ops/gated_linear_unit.h"
 #include "ops/gelu.h"
 #include "ops/swish.h"
 #include "ops/tanh.h"
@@ -112,6 +113,58 @@ struct GeluGradient {
   }
 };
 
+// The columns of x are gates and then values. A thread has a column of y.
+template <typename T, bool kIsGradient>
+struct GateColumns {
+  static constexpr int kThreads = 256;
+  struct Arguments {
+    Global<const T> dy, x;
+    Global<T> result;  // y, or dx
+    int64_t rows, columns;
+  };
+  CLOZE_DEVICE static void run(const Arguments& in) {
+    const int64_t at = global_thread<GateColumns>();
+    if (at >= in.rows * in.columns) return;
+    const int64_t gate_at = at / in.columns * 2 * in.columns + at % in.columns;
+    const float gate = to_float(in.x.load(gate_at));
+    const float value = to_float(in.x.load(gate_at + in.columns));
+    if constexpr (kIsGradient) {
+      const float dy = to_float(in.dy.load(at));
+      const Logistic logistic = logistic_of(gate);
+      in.result.store(gate_at, from_float<T>(dy * value * logistic.slope));
+      in.result.store(gate_at + in.columns, from_float<T>(dy * logistic.value));
+    } else {
+      in.result.store(at, from_float<T>(gated(value, gate)));
+    }
+  }
+};
+
+template <typename T, bool kIsGradient>
+void gate_columns(const Call& call, const Global<const T>& dy, const Global<const T>& x,
+                  const Shape& shape) {
+  using Kernel = GateColumns<T, kIsGradient>;
+  call.launch<Kernel>({divide_up(shape.elements(), int64_t{Kernel::kThreads})},
+                      {dy, x, call.output<T>(0), shape[0], shape[1]});
+}
+
+struct GatedLinearUnit {
+  static constexpr const graph::OpDefinition& kOp = ops::kGatedLinearUnit;
+  template <typename T>
+  static void run(const Call& call) {
+    using Op = ops::GatedLinearUnit;
+    gate_columns<T, false>(call, {}, call.input<T>(Op::kX), call.output_shape(Op::kY));
+  }
+};
+struct GatedLinearUnitGradient {
+  static constexpr const graph::OpDefinition& kOp = ops::kGatedLinearUnitGradient;
+  template <typename T>
+  static void run(const Call& call) {
+    using Op = ops::GatedLinearUnitGradient;
+    gate_columns<T, true>(call, call.input<T>(Op::kDy), call.input<T>(Op::kX),
+                          call.input_shape(Op::kDy));
+  }
+};
+
 // y = x, or y += x.
 template <typename T, bool kAdds>
 struct Sum {
@@ -151,7 +204,8 @@ struct Accumulate {
 }  // namespace
 
 KernelTable elementwise_kernels() {
-  return table_of<Accumulate, Add, Gelu, GeluGradient, Swish, SwishGradient, Tanh, TanhGradient>();
+  return table_of<Accumulate, Add, GatedLinearUnit, GatedLinearUnitGradient, Gelu, GeluGradient,
+                  Swish, SwishGradient, Tanh, TanhGradient>();
 }
 
 }  // namespace cloze::backend::gpu::inline CLOZE_GPU_TARGET

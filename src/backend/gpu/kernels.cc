@@ -24,8 +24,6 @@ std::optional<std::string> refuse_other_storage(const KernelRequest& request) {
 }
 
 // None yet.
-KernelTable binary_cross_entropy_kernels() { return {}; }
-KernelTable choice_loss_kernels() { return {}; }
 KernelTable grouped_convolution_kernels() { return {}; }
 KernelTable linear_kernels() { return {}; }
 KernelTable packed_linear_kernels() { return {}; }
