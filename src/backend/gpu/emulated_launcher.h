@@ -27,22 +27,20 @@ class Launcher {
   template <typename K>
   void launch(const Grid& grid, const typename K::Arguments& arguments) {
     memory_.begin_launch();
-    emulation::run_grid({grid.x, grid.y, K::kThreads, shared_bytes<K>()},
-                        {emulation::draw_seed(), counts_}, findings_, [&] { K::run(arguments); });
+    const emulation::LaunchOptions options{emulation::draw_seed(), emulation::counted_accesses()};
+    emulation::run_grid({grid.x, grid.y, K::kThreads, shared_bytes<K>()}, options, findings_,
+                        [&] { K::run(arguments); });
   }
 
   // InternalError that names the kernel and what it did wrong.
   void finish() const;
 
-  // Counts the accesses of the launches that follow.
-  void count_accesses(emulation::AccessCounts& counts) { counts_ = &counts; }
   const std::vector<emulation::Finding>& findings() const { return findings_.all(); }
 
  private:
   std::string kernel_;
   emulation::GlobalMemory memory_;
   emulation::Findings findings_;
-  emulation::AccessCounts* counts_ = nullptr;
 };
 
 }  // namespace cloze::backend::gpu::inline emulated

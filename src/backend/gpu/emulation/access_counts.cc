@@ -7,6 +7,8 @@
 namespace cloze::backend::gpu::emulation {
 namespace {
 
+thread_local AccessCounts* t_counts = nullptr;
+
 constexpr uintptr_t kSectorBytes = 32;
 constexpr uintptr_t kBanks = 32;
 constexpr uintptr_t kBankBytes = 4;
@@ -83,5 +85,9 @@ void AccessCounts::count_passes(const Accesses& together) {
     ++totals_.shared_accesses;
   }
 }
+
+void count_accesses(AccessCounts* counts) { t_counts = counts; }
+
+AccessCounts* counted_accesses() { return t_counts; }
 
 }  // namespace cloze::backend::gpu::emulation

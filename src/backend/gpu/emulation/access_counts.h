@@ -51,4 +51,8 @@ class AccessCounts {
   AccessTotals totals_;
 };
 
+// Counts the accesses of all launches of this thread of the host from now on; null: of none.
+void count_accesses(AccessCounts* counts);
+AccessCounts* counted_accesses();
+
 }  // namespace cloze::backend::gpu::emulation

@@ -43,9 +43,10 @@ LaunchOutcome launch_numbers(uint64_t seed, const Grid& grid) {
   host::HostStream stream;
   emulation::AccessCounts counts;
   Launcher launcher("test", stream);
-  launcher.count_accesses(counts);
+  emulation::count_accesses(&counts);
   launcher.launch<K>(grid, {launcher.tensor<const float>("x", x, kNumbers),
                             launcher.tensor("y", outcome.y.data(), kNumbers)});
+  emulation::count_accesses(nullptr);
   outcome.findings = launcher.findings();
   outcome.totals = counts.totals();
   return outcome;
