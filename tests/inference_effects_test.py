@@ -16,7 +16,7 @@ import finetune_effects_test
 import launch_test
 import pretrain_effects_test
 import serve_effects_test
-from option_effects import (CONTEXT, CommandRun, Effect, OptionEffects, Page, cloze, commands_of, help_of, prints,
+from option_effects import (CONTEXT, CommandRun, Effect, OptionEffects, PlanPage, cloze, commands_of, help_of, prints,
                             prints_other, prints_same, refused, succeeds, writes_to)
 from small_models import make_models
 
@@ -39,7 +39,7 @@ def measures(run, base):
     """A plan that uses the written file estimates the time of every launch."""
     words = [f"--{name.replace('_', '-')}={value}" for name, value in SMALL.items()]
     cloze(run.folder, "plan", *words, "--device-file", "device.json", "--report", "plan.html")
-    page = Page(run.folder / "plan.html")
+    page = PlanPage(run.folder / "plan.html")
     return page.estimated == page.launches and "an estimate from the rates of " in run.output
 
 
@@ -348,7 +348,7 @@ class PlanTest(InferenceEffects, unittest.TestCase):
     EFFECTS = {
         "kernels": Effect("true", prints("kernels\n")),
         "fit": Effect("1GiB", prints("fit 1GiB: --global-batch-size 64 --tokens-per-micro-batch 2048, ")),
-        "report": Effect("plan.html", lambda run, base: Page(run.folder / "plan.html").launches > 50),
+        "report": Effect("plan.html", lambda run, base: PlanPage(run.folder / "plan.html").launches > 50),
         "measure": Effect("device.json", measures),
         "network_file": Effect(NETWORK, prints("ranks 2: 2 replicas of 1 stage"), device_file=DEVICE, replicas=2),
         "pipeline_stages": Effect(2, prints("4 replicas of 2 stages"), **RANKS),

@@ -117,17 +117,24 @@ class CommandRun:
 
 
 class Page:
-    """An HTML report. It must be well formed, load nothing from elsewhere, and have two pictures
-    and a row for each launch."""
+    """An HTML page, which must be well formed and load nothing from elsewhere."""
 
     def __init__(self, path):
-        page = xml.etree.ElementTree.fromstring(path.read_text())
-        if any(part.tag in ("script", "link", "img") or "src" in part.attrib for part in page.iter()):
+        self.root = xml.etree.ElementTree.fromstring(path.read_text())
+        if any(part.tag in ("script", "link", "img") or "src" in part.attrib for part in self.root.iter()):
             raise AssertionError("the page needs something from elsewhere")
-        self.pictures = [picture.get("aria-label") for picture in page.iter("svg")]
+        self.pictures = [picture.get("aria-label") for picture in self.root.iter("svg")]
+        self.headings = [heading.text for heading in self.root.iter("h2")]
+
+
+class PlanPage(Page):
+    """A report of a plan or of a profile: two pictures, and a row for each launch."""
+
+    def __init__(self, path):
+        super().__init__(path)
         if self.pictures != ["Memory over the program", "Time of each operator"]:
             raise AssertionError(f"pictures are {self.pictures}")
-        rows = [[cell.text or "" for cell in row] for row in page.find(".//details").iter("tr")][1:]
+        rows = [[cell.text or "" for cell in row] for row in self.root.find(".//details").iter("tr")][1:]
         if [row[0] for row in rows] != [str(i) for i in range(len(rows))]:
             raise AssertionError("launches are missing")
         self.launches = len(rows)

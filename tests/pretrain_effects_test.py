@@ -11,7 +11,7 @@ import re
 import struct
 import unittest
 
-from option_effects import (WORD_TABLE, Effect, OptionEffects, Page, cloze, configured, other_weights, planned,
+from option_effects import (WORD_TABLE, Effect, OptionEffects, PlanPage, cloze, configured, other_weights, planned,
                             rates, refused, same_weights, samples, shape, smaller, steps, succeeds, without)
 
 # The private-use character is a letter by Google's rules and left out by those of Hugging Face.
@@ -116,7 +116,7 @@ DEVICE = {"schema": "cloze.device", "version": 1, "device": "a device", "source"
 
 def profiled(run, base):
     """The page times every launch, the trace has an event for each, the weights are the same."""
-    page = Page(run.folder.parent / "profile.html")
+    page = PlanPage(run.folder.parent / "profile.html")
     trace = json.loads((run.folder.parent / "profile.trace.json").read_text())
     events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
     return (page.launches == len(events) > 50 and page.measured == page.launches and

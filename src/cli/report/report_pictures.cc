@@ -4,16 +4,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 
 #include "base/byte_size.h"
 #include "base/division.h"
+#include "formats/html_page.h"
 #include "formats/markup.h"
+#include "formats/plot.h"
 
 namespace cloze::cli {
 namespace {
 
+using formats::svg_text;
 using plan::Arena;
 using plan::LaunchUse;
 using plan::Program;
@@ -36,11 +38,6 @@ constexpr std::array<Kind, 6> kLasting = {{{Arena::kParameters, "#33508f"},
                                            {Arena::kGradients, "#b07aa1"},
                                            {Arena::kMetrics, "#8d99a6"},
                                            {Arena::kInputs, "#a9b4be"}}};
-
-std::string text(double x, double y, const char* anchor, const std::string& content) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
-                     formats::escaped_markup(content));
-}
 
 MemoryBand lasting_band(const Program& program, const ProgramUse& use, const Kind& kind) {
   return {std::string(name_of(kind.arena)), kind.color,
@@ -80,15 +77,6 @@ void add_activations(const ProgramUse& use, std::vector<MemoryBand>& bands) {
   }
 }
 
-// 1, 2 or 5 times a power of ten: about six of them up to the top.
-double tick_of(double most) {
-  const double power = std::pow(10.0, std::floor(std::log10(most / 6)));
-  for (const double step : {1.0, 2.0, 5.0}) {
-    if (most / (step * power) <= 6.5) return step * power;
-  }
-  return 10 * power;
-}
-
 class Picture {
  public:
   Picture(const ProgramUse& use, const std::vector<MemoryBand>& bands)
@@ -120,15 +108,15 @@ class Picture {
   }
 
   std::string axes() const {
-    const double tick = tick_of(most_);
+    const double tick = formats::tick_of(most_);
     std::string svg;
     for (double value = 0.0; value <= most_; value += tick) {
       const double height = y(static_cast<int64_t>(value * (1 << 20)));
       svg += fmt::format("<path d=\"M{} {:.1f}H{}\" class=\"grid\"/>\n", kLeft, height,
                          kLeft + kPlotWidth);
-      svg += text(kLeft - 8, height + 4, "end", fmt::format("{:g}", value));
+      svg += svg_text({kLeft - 8, height + 4, "end"}, fmt::format("{:g}", value));
     }
-    return svg + text(8, kTop - 22, "start", "MiB");
+    return svg + svg_text({8, kTop - 22}, "MiB");
   }
 
   std::string phases(const Program& program) const {
@@ -141,8 +129,8 @@ class Picture {
       svg += fmt::format("<path d=\"M{:.1f} {}V{}\" class=\"border\"/>\n", x(i), kTop,
                          kTop + kPlotHeight + 6);
       const std::string& name = program.graph.phases()[static_cast<size_t>(phase.index)];
-      svg += text((x(i) + x(end)) / 2, kTop + kPlotHeight + 22, "middle",
-                  fmt::format("{}: launches {} to {}", name, i, end - 1));
+      svg += svg_text({(x(i) + x(end)) / 2, kTop + kPlotHeight + 22, "middle"},
+                      fmt::format("{}: launches {} to {}", name, i, end - 1));
     }
     return svg;
   }
@@ -153,9 +141,9 @@ class Picture {
     const bool is_right = at > kLeft + kPlotWidth / 2;
     return fmt::format("<path d=\"M{0:.1f} {1}V{2}\" class=\"peak\"/>\n", at, kTop - 12,
                        kTop + kPlotHeight) +
-           text(at + (is_right ? -6 : 6), kTop - 16, is_right ? "end" : "start",
-                fmt::format("peak {:.1f} MiB: launch {}, {}", mebibytes(tops_[use_.peak]),
-                            use_.peak, use_.launches[use_.peak].node->name()));
+           svg_text({at + (is_right ? -6 : 6), kTop - 16, is_right ? "end" : "start"},
+                    fmt::format("peak {:.1f} MiB: launch {}, {}", mebibytes(tops_[use_.peak]),
+                                use_.peak, use_.launches[use_.peak].node->name()));
   }
 
  private:
