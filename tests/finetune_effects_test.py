@@ -9,7 +9,8 @@ import json
 import re
 import unittest
 
-from option_effects import CONTEXT, Effect, OptionEffects, other_weights, question, refused, tensors_in
+from option_effects import (CONTEXT, Effect, OptionEffects, Page, other_weights, question, refused,
+                            tensors_in)
 from pretrain_effects_test import EFFECTS as OF_EVERY_RUN
 
 VOCABULARY = ("[PAD] [UNK] [CLS] [SEP] [MASK] a the cat dog sat ran who where on mat hill . ? and "
@@ -322,13 +323,29 @@ class GlueEffectsTest(OptionEffects, unittest.TestCase):
 OF_TABLES = {**MODEL, "train_file": "labels.csv", "dev_file": "fewer.csv", "seq_length": 32}
 
 
-class FinetuneClassifyEffectsTest(OptionEffects, unittest.TestCase):
-    COMMAND = "finetune classify"
+class TableEffects(OptionEffects):
+    """Of a task on tables. PICTURES are those of its report beside those of its training."""
     KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
+    PICTURES = []
+    make_data = staticmethod(make_data)
+
+    def test_report(self):
+        trained = self.run_with("reported", {}, self.COMMAND)
+        self.assertIn(f"wrote {trained.folder.name}/report.html\n", trained.messages)
+        page = Page(trained.folder / "report.html")
+        self.assertEqual(page.pictures, self.PICTURES + ["training loss over the steps",
+                                                         "score that chooses the weights over the steps"])
+        self.assertEqual((page.headings[0], page.headings[-1]), ("Scores", "Training"))
+        scored = self.run_with("scored", {"do_evaluation": "true", **SCORE_ONLY}, self.COMMAND)
+        self.assertEqual(Page(scored.folder / "report.html").pictures, self.PICTURES)
+
+
+class FinetuneClassifyEffectsTest(TableEffects, unittest.TestCase):
+    COMMAND = "finetune classify"
+    PICTURES = ["Confusion matrix", "Calibration"]
     BASE = OF_TABLES
     EFFECTS = {**finetune_effects("classify"),
                "label_column": Effect("other", other_weights)}
-    make_data = staticmethod(make_data)
 
     def test_no_option_is_needed_to_train_well(self):
         options = self.run_with("base", {}, self.COMMAND).json("training_config.json")
@@ -341,9 +358,8 @@ def labels_of(run):
     return sorted(run.json("config.json")["label2id"])
 
 
-class FinetuneMultilabelEffectsTest(OptionEffects, unittest.TestCase):
+class FinetuneMultilabelEffectsTest(TableEffects, unittest.TestCase):
     COMMAND = "finetune multilabel"
-    KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
     BASE = {**OF_TABLES, "train_file": "sets.csv", "dev_file": "fewer_sets.csv"}
     EFFECTS = {
         **finetune_effects("multilabel", "_sets"),
@@ -351,28 +367,24 @@ class FinetuneMultilabelEffectsTest(OptionEffects, unittest.TestCase):
                                (["cat", "dog"], ["animal", "cat", "dog"])),
         "label_separator": Effect("+", lambda run, base: labels_of(run) == ["cat|animal", "dog"]),
     }
-    make_data = staticmethod(make_data)
 
 
-class FinetuneChooseEffectsTest(OptionEffects, unittest.TestCase):
+class FinetuneChooseEffectsTest(TableEffects, unittest.TestCase):
     COMMAND = "finetune choose"
-    KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
     BASE = {**OF_TABLES, "train_file": "quiz.csv", "dev_file": "fewer_quiz.csv", "label_column": "right"}
     EFFECTS = {
         **finetune_effects("choose", "_quiz"),
         "label_column": Effect("wrong", other_weights),
         "choice_column": Effect("text,extra", other_weights),
     }
-    make_data = staticmethod(make_data)
 
 
-class FinetuneRegressEffectsTest(OptionEffects, unittest.TestCase):
+class FinetuneRegressEffectsTest(TableEffects, unittest.TestCase):
     COMMAND = "finetune regress"
-    KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
+    PICTURES = ["Predictions over labels"]
     BASE = {**OF_TABLES, "label_column": "number"}
     EFFECTS = {**finetune_effects("regress"),
                "label_column": Effect("other", refused("it must be a number", status=3))}
-    make_data = staticmethod(make_data)
 
 
 NUMBERED = {"train_file": "numbers.jsonl", "dev_file": "numbers.jsonl"}

@@ -29,6 +29,7 @@ using Scores = std::map<std::string, double>;  // "MRPC accuracy" → percent
 struct NamedScores {
   std::vector<std::pair<std::string, double>> printed;
   formats::Json all;
+  std::vector<std::string> lines;  // to print below the scores at the end of a run
 
   std::string text() const;  // "accuracy 0.9123, macro F1 0.8917"
   Scores percentages() const;
@@ -80,6 +81,9 @@ class FinetuningTask {
   // Scores and predicts, as the phases say, into a folder.
   virtual Scores finish(inference::InferenceClient& client,
                         const std::filesystem::path& folder) = 0;
+  // The parts of report.html on the last finish(), in HTML (formats/html_page.h, with kPlotStyle).
+  // Empty: such a page is not written.
+  virtual std::string report() const { return ""; }
 };
 
 // Writes example.json: an input that the model answered right, and the answer, for the page of a

@@ -17,6 +17,7 @@
 #include "cli/plan/step_plan.h"
 #include "cli/run/resumed_options.h"
 #include "cli/training/finetune_models.h"
+#include "cli/training/finetune_report.h"
 #include "cli/training/training_run.h"
 #include "forecast/memory_forecast.h"
 #include "forecast/step_seconds.h"
@@ -69,6 +70,33 @@ void write_summary(const fs::path& folder, const std::vector<tasks::SeedScores>&
   say("wrote {}\n", file.string());
 }
 
+// Writes what the task has to show of the model that it has scored.
+void write_report(const FinetuneRun& run, const tasks::FinetuningTask& task, const fs::path& folder,
+                  FinetuneReport report) {
+  report.scores = task.report();
+  if (report.scores.empty()) return;
+  report.title = fmt::format("Fine-tuned: {}", run.options.task);
+  const fs::path file = folder / "report.html";
+  platform::write_file_atomically(file, finetune_report_html(report));
+  say("wrote {}\n", file.string());
+}
+
+// Says how a model was trained, in a folder.
+FinetuneReport report_of(const FinetuneRun& run, const train::TrainingState& state,
+                         const fs::path& folder) {
+  const fs::path& start = run.options.training.init_checkpoint;
+  FinetuneReport report{.metrics = folder / "metrics.jsonl"};
+  report.facts = {{"model", folder.string()},
+                  {"started from", start.empty() ? "random weights" : start.string()},
+                  {"trained for", fmt::format("{} steps, {:.4g} epochs, with the seed {}",
+                                              state.step, state.epoch, state.seed)}};
+  if (state.best_metric) {
+    report.facts.emplace_back("weights",
+                              fmt::format("those of step {}, which scored best", state.best_step));
+  }
+  return report;
+}
+
 // The best weights are chosen by scores while training.
 void note_evaluations_of_none(const FinetuneRun& run, const tasks::FinetuningPhases& phases) {
   if (phases.training && phases.evaluation) return;
@@ -118,10 +146,12 @@ class SeedRuns {
     std::vector<tasks::SeedScores> runs;
     for (int64_t seed = first; seed < first + run_.options.num_seeds; ++seed) {
       const fs::path folder = run_.folder_of(given().save_path, seed);
-      const fs::path best = best_checkpoint(folder, train(training, seed, folder));
+      const train::TrainingState state = train(training, seed, folder);
       tasks::Scores scores;
       if (phases_.evaluation || phases_.prediction) {
-        scores = models_.finish(best, run_.folder_of(output, seed));
+        const fs::path results = run_.folder_of(output, seed);
+        scores = models_.finish(best_checkpoint(folder, state), results);
+        write_report(run_, task_, results, report_of(run_, state, folder));
       }
       runs.push_back({seed, std::move(scores)});
     }
@@ -202,6 +232,7 @@ void finish_named(const FinetuneRun& run, const tasks::FinetuningPhases& phases,
   memory.add_inference(memory_to_infer(run, task.head()));
   say("{}\n", memory.text());
   FinetuneModels(run, task).finish(path, output_folder(run.options));
+  write_report(run, task, output_folder(run.options), {.facts = {{"model", path.string()}}});
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // Multiple choice: softmax over the choices of a row, of which one is right.
 #include <fmt/format.h>
 #include <algorithm>
+#include <functional>
 
 #include "base/whole_number.h"
 #include "tasks/labelled/label_problem.h"
+#include "tasks/labelled/row_table.h"
 #include "tasks/logits.h"
 #include "text/ascii.h"
 
@@ -15,6 +17,32 @@ std::optional<int64_t> numbered_choice(const std::string& label) {
   if (const auto number = number_in<int64_t>(label)) return number;
   if (label.size() != 1 || !text::is_ascii_letter(label[0])) return std::nullopt;
   return text::lower_ascii(label)[0] - 'a';
+}
+
+constexpr size_t kMostMistakes = 30;
+
+size_t choice_of(const LabelTarget& target) { return static_cast<size_t>(target.front()); }
+
+// The rows where the model is the surest of a wrong choice.
+std::string mistakes_of(const ScoredRows& scored) {
+  const auto probability = [&](size_t i) {
+    const LabelPrediction& one = scored.predictions[i];
+    return one.probabilities[choice_of(one.target)];
+  };
+  std::vector<size_t> wrong;
+  for (size_t i = 0; i < scored.rows.size(); ++i) {
+    if (scored.predictions[i].target != scored.targets[i]) wrong.push_back(i);
+  }
+  std::ranges::stable_sort(wrong, std::greater<>(), probability);
+  RowTable table({{"probability", true}, {"chosen"}, {"right"}});
+  for (size_t i = 0; i < std::min(wrong.size(), kMostMistakes); ++i) {
+    const LabelledText& row = scored.rows[wrong[i]];
+    table.add({score_text(probability(wrong[i])),
+               text_cell(row.choices[choice_of(scored.predictions[wrong[i]].target)]),
+               text_cell(row.choices[choice_of(scored.targets[wrong[i]])])},
+              row);
+  }
+  return mistakes_part(table, wrong.size(), scored.rows.size());
 }
 
 class ChoiceProblem final : public LabelProblem {
@@ -77,6 +105,12 @@ class ChoiceProblem final : public LabelProblem {
     }
     const double accuracy = right / static_cast<double>(targets.size());
     return {.printed = {{"accuracy", accuracy}}, .all = {{"accuracy", accuracy}}};
+  }
+
+  std::string report(const ScoredRows& scored) const override {
+    const double accuracy =
+        score(scored.targets, scored.predictions, scored.names).printed.front().second;
+    return heading("Scores") + score_facts({{"accuracy", accuracy}}) + mistakes_of(scored);
   }
 
   void add_json(const LabelTarget& target, const LabelPrediction& prediction,

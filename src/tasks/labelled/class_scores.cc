@@ -1,7 +1,6 @@
 #include "tasks/labelled/class_scores.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "tasks/label_scores.h"
@@ -39,20 +38,32 @@ double matthews_of(std::span<const ClassPrediction> predictions) {
 }
 
 double calibration_error(std::span<const ClassPrediction> predictions) {
-  constexpr int kBins = 15;
-  std::array<double, kBins> surplus{};  // of right rows over the sum of their probabilities
-  for (const ClassPrediction& one : predictions) {
-    // A bin holds its upper end.
-    const int bin = static_cast<int>(std::ceil(one.probability * kBins)) - 1;
-    surplus[static_cast<size_t>(std::clamp(bin, 0, kBins - 1))] +=
-        (one.predicted == one.label ? 1.0 : 0.0) - one.probability;
-  }
   double sum = 0.0;
-  for (const double one : surplus) sum += std::abs(one);
+  for (const CalibrationBin& bin : calibration_bins(predictions)) {
+    sum += static_cast<double>(bin.rows) * std::abs(bin.accuracy - bin.confidence);
+  }
   return sum / static_cast<double>(predictions.size());
 }
 
 }  // namespace
+
+std::vector<CalibrationBin> calibration_bins(std::span<const ClassPrediction> predictions) {
+  constexpr int kBins = 15;
+  std::vector<CalibrationBin> bins(kBins);
+  for (const ClassPrediction& one : predictions) {
+    // A bin holds its upper end.
+    const int number = static_cast<int>(std::ceil(one.probability * kBins)) - 1;
+    CalibrationBin& bin = bins[static_cast<size_t>(std::clamp(number, 0, kBins - 1))];
+    bin.rows += 1;
+    bin.confidence += one.probability;
+    bin.accuracy += one.predicted == one.label ? 1.0 : 0.0;
+  }
+  for (CalibrationBin& bin : bins) {
+    bin.confidence = share(bin.confidence, static_cast<double>(bin.rows));
+    bin.accuracy = share(bin.accuracy, static_cast<double>(bin.rows));
+  }
+  return bins;
+}
 
 ClassScores score_classes(std::span<const ClassPrediction> predictions, int64_t num_classes) {
   ClassScores scores{.calibration_error = calibration_error(predictions),

@@ -34,6 +34,15 @@ struct ClassScores {
   std::vector<std::vector<int64_t>> confusion;  // [label][predicted] rows
 };
 
+// The rows whose predicted class is about as probable.
+struct CalibrationBin {
+  int64_t rows = 0;
+  double confidence = 0.0, accuracy = 0.0;  // means; 0 without rows
+};
+
+// 15 bins, (0, 1/15] to (14/15, 1].
+std::vector<CalibrationBin> calibration_bins(std::span<const ClassPrediction> predictions);
+
 // At least one prediction; num_classes above every number in them.
 ClassScores score_classes(std::span<const ClassPrediction> predictions, int64_t num_classes);
 

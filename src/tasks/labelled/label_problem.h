@@ -31,6 +31,14 @@ struct LabelPrediction {
   std::vector<double> probabilities;  // of each label or choice; none of a number
 };
 
+// Rows that were predicted; at least one.
+struct ScoredRows {
+  std::span<const LabelledText> rows;
+  std::span<const LabelTarget> targets;          // of each row
+  std::span<const LabelPrediction> predictions;  // of each row
+  std::span<const std::string> names;            // of the labels
+};
+
 class LabelProblem {
  public:
   virtual ~LabelProblem() = default;
@@ -60,6 +68,8 @@ class LabelProblem {
   virtual NamedScores score(std::span<const LabelTarget> targets,
                             std::span<const LabelPrediction> predictions,
                             std::span<const std::string> names) const = 0;
+  // The parts of report.html on them, in HTML (formats/html_page.h, with kPlotStyle).
+  virtual std::string report(const ScoredRows& scored) const = 0;
   // Adds "label" and "predicted", and what there is of probabilities.
   virtual void add_json(const LabelTarget& target, const LabelPrediction& prediction,
                         std::span<const std::string> names, formats::Json& line) const = 0;

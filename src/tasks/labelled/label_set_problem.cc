@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "tasks/labelled/label_problem.h"
+#include "tasks/labelled/label_set_report.h"
 #include "tasks/labelled/label_set_scores.h"
 #include "tasks/logits.h"
 
@@ -14,6 +15,18 @@ std::vector<bool> set_of(const LabelTarget& target, size_t num_labels) {
   std::vector<bool> set(num_labels);
   for (const double label : target) set[static_cast<size_t>(label)] = true;
   return set;
+}
+
+std::vector<LabelSetPrediction> sets_of(std::span<const LabelTarget> targets,
+                                        std::span<const LabelPrediction> predictions,
+                                        size_t num_labels) {
+  std::vector<LabelSetPrediction> rows;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    rows.push_back({.gold = set_of(targets[i], num_labels),
+                    .predicted = set_of(predictions[i].target, num_labels),
+                    .probabilities = predictions[i].probabilities});
+  }
+  return rows;
 }
 
 formats::Json names_of(const LabelTarget& target, std::span<const std::string> names) {
@@ -92,18 +105,21 @@ class LabelSetProblem final : public LabelProblem {
   NamedScores score(std::span<const LabelTarget> targets,
                     std::span<const LabelPrediction> predictions,
                     std::span<const std::string> names) const override {
-    std::vector<LabelSetPrediction> rows;
-    for (size_t i = 0; i < targets.size(); ++i) {
-      rows.push_back({.gold = set_of(targets[i], names.size()),
-                      .predicted = set_of(predictions[i].target, names.size()),
-                      .probabilities = predictions[i].probabilities});
-    }
-    const LabelSetScores all = score_label_sets(rows);
+    const LabelSetScores all = score_label_sets(sets_of(targets, predictions, names.size()));
     return {.printed = {{"micro F1", all.means.micro.f1},
                         {"macro F1", all.means.macro.f1},
                         {"LRAP", all.ranking_precision.value_or(0.0)},
                         {"subset accuracy", all.subset_accuracy}},
             .all = label_set_scores_json(all, names)};
+  }
+
+  std::string report(const ScoredRows& scored) const override {
+    const std::vector<LabelSetPrediction> sets =
+        sets_of(scored.targets, scored.predictions, scored.names.size());
+    return label_set_report({.rows = scored.rows,
+                             .predictions = sets,
+                             .names = scored.names,
+                             .scores = score_label_sets(sets)});
   }
 
   void add_json(const LabelTarget& target, const LabelPrediction& prediction,

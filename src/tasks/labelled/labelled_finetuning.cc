@@ -293,6 +293,11 @@ Scores LabelledFinetuning::finish(inference::InferenceClient& client, const fs::
   platform::write_file_atomically(folder / "eval_results.json", formats::json_text(named.all));
   write_predictions(predictions, folder);
   write_example(predictions, folder);
+  for (const std::string& line : named.lines) output_.notice(line);
+  report_ = problem_.report({.rows = dev_->rows,
+                             .targets = dev_->targets,
+                             .predictions = predictions,
+                             .names = head_.labels});
   return named.percentages();
 }
 

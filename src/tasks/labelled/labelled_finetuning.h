@@ -56,6 +56,7 @@ class LabelledFinetuning : public FinetuningTask {
   double evaluate(inference::InferenceClient& client, int64_t step) override;
   std::string evaluated_on() const override;
   Scores finish(inference::InferenceClient& client, const std::filesystem::path& folder) override;
+  std::string report() const override { return report_; }
 
  private:
   struct Part {
@@ -88,6 +89,7 @@ class LabelledFinetuning : public FinetuningTask {
   models::BertHead head_;
   bool has_its_labels_ = false;  // the start model, in its classifier
   std::optional<Part> train_, dev_;
+  std::string report_;  // of the last finish()
 };
 
 }  // namespace cloze::tasks

@@ -4,9 +4,24 @@
 #include "base/whole_number.h"
 #include "tasks/label_scores.h"
 #include "tasks/labelled/label_problem.h"
+#include "tasks/labelled/number_report.h"
 
 namespace cloze::tasks {
 namespace {
+
+struct Numbers {
+  std::vector<double> labels, predicted;
+};
+
+Numbers numbers_of(std::span<const LabelTarget> targets,
+                   std::span<const LabelPrediction> predictions) {
+  Numbers numbers;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    numbers.labels.push_back(targets[i].front());
+    numbers.predicted.push_back(predictions[i].target.front());
+  }
+  return numbers;
+}
 
 class NumberProblem final : public LabelProblem {
  public:
@@ -42,16 +57,17 @@ class NumberProblem final : public LabelProblem {
   NamedScores score(std::span<const LabelTarget> targets,
                     std::span<const LabelPrediction> predictions,
                     std::span<const std::string> /*names*/) const override {
-    std::vector<double> labels, predicted;
-    for (size_t i = 0; i < targets.size(); ++i) {
-      labels.push_back(targets[i].front());
-      predicted.push_back(predictions[i].target.front());
-    }
+    const auto [labels, predicted] = numbers_of(targets, predictions);
     NamedScores scores;
     scores.printed = {{"pearson", pearson(predicted, labels)},
                       {"spearman", spearman(predicted, labels)}};
     for (const auto& [name, value] : scores.printed) scores.all[name] = value;
     return scores;
+  }
+
+  std::string report(const ScoredRows& scored) const override {
+    const auto [labels, predicted] = numbers_of(scored.targets, scored.predictions);
+    return number_report({.rows = scored.rows, .predictions = predicted, .labels = labels});
   }
 
   void add_json(const LabelTarget& target, const LabelPrediction& prediction,

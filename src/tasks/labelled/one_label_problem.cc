@@ -2,14 +2,31 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "tasks/labelled/class_report.h"
 #include "tasks/labelled/class_scores.h"
 #include "tasks/labelled/label_problem.h"
 #include "tasks/logits.h"
+#include "tasks/report/confusion.h"
 
 namespace cloze::tasks {
 namespace {
 
 size_t class_of(const LabelTarget& target) { return static_cast<size_t>(target.front()); }
+
+// More classes are too many for a line of a terminal.
+constexpr size_t kMostClassesOfLines = 8;
+
+std::vector<ClassPrediction> class_predictions(std::span<const LabelTarget> targets,
+                                               std::span<const LabelPrediction> predictions) {
+  std::vector<ClassPrediction> rows;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const LabelPrediction& predicted = predictions[i];
+    rows.push_back({.label = static_cast<int64_t>(targets[i].front()),
+                    .predicted = static_cast<int64_t>(predicted.target.front()),
+                    .probability = predicted.probabilities[class_of(predicted.target)]});
+  }
+  return rows;
+}
 
 class OneLabelProblem final : public LabelProblem {
  public:
@@ -51,18 +68,25 @@ class OneLabelProblem final : public LabelProblem {
   NamedScores score(std::span<const LabelTarget> targets,
                     std::span<const LabelPrediction> predictions,
                     std::span<const std::string> names) const override {
-    std::vector<ClassPrediction> rows;
-    for (size_t i = 0; i < targets.size(); ++i) {
-      const LabelPrediction& predicted = predictions[i];
-      rows.push_back({.label = static_cast<int64_t>(targets[i].front()),
-                      .predicted = static_cast<int64_t>(predicted.target.front()),
-                      .probability = predicted.probabilities[class_of(predicted.target)]});
+    const ClassScores all =
+        score_classes(class_predictions(targets, predictions), std::ssize(names));
+    NamedScores scores{.printed = {{"accuracy", all.accuracy},
+                                   {"macro F1", all.macro.f1},
+                                   {"weighted F1", all.weighted.f1}},
+                       .all = class_scores_json(all, names)};
+    if (names.size() <= kMostClassesOfLines) {
+      scores.lines = confusion_lines({.names = names, .rows = all.confusion});
+      scores.lines.insert(scores.lines.begin(), "labels (lines) and predicted classes (columns):");
     }
-    const ClassScores all = score_classes(rows, std::ssize(names));
-    return {.printed = {{"accuracy", all.accuracy},
-                        {"macro F1", all.macro.f1},
-                        {"weighted F1", all.weighted.f1}},
-            .all = class_scores_json(all, names)};
+    return scores;
+  }
+
+  std::string report(const ScoredRows& scored) const override {
+    const std::vector<ClassPrediction> rows = class_predictions(scored.targets, scored.predictions);
+    return class_report({.rows = scored.rows,
+                         .predictions = rows,
+                         .names = scored.names,
+                         .scores = score_classes(rows, std::ssize(scored.names))});
   }
 
   void add_json(const LabelTarget& target, const LabelPrediction& prediction,
