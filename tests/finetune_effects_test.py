@@ -324,7 +324,7 @@ OF_TABLES = {**MODEL, "train_file": "labels.csv", "dev_file": "fewer.csv", "seq_
 
 
 class TableEffects(OptionEffects):
-    """Of a task on tables. PICTURES are those of its report beside those of its training."""
+    """A task on texts of one's own. PICTURES are those of its report beside those of its training."""
     KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
     PICTURES = []
     make_data = staticmethod(make_data)
@@ -390,9 +390,8 @@ class FinetuneRegressEffectsTest(TableEffects, unittest.TestCase):
 NUMBERED = {"train_file": "numbers.jsonl", "dev_file": "numbers.jsonl"}
 
 
-class FinetuneTagEffectsTest(OptionEffects, unittest.TestCase):
+class FinetuneTagEffectsTest(TableEffects, unittest.TestCase):
     COMMAND = "finetune tag"
-    KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
     BASE = {**MODEL, "train_file": "tagged.conll", "dev_file": "fewer.conll", "seq_length": 32}
     EFFECTS = {
         **{name: effect for name, effect in finetune_effects("tag").items()
@@ -410,7 +409,6 @@ class FinetuneTagEffectsTest(OptionEffects, unittest.TestCase):
                             run.json("config.json")["id2label"]["3"] == "I-PLACE" and
                             base.json("config.json")["id2label"]["3"] == "3", **NUMBERED, base=NUMBERED),
     }
-    make_data = staticmethod(make_data)
 
 
 if __name__ == "__main__":

@@ -71,6 +71,19 @@ void take_gold(std::vector<TaggedSentence>& sentences, const TagFiles& files,
   }
 }
 
+// Leaves out the tokens whose gold tag is not known.
+void drop_unknown(std::vector<TaggedSentence>& sentences) {
+  for (TaggedSentence& sentence : sentences) {
+    TaggedSentence known;
+    for (size_t i = 0; i < sentence.gold.size(); ++i) {
+      if (sentence.gold[i] == "_") continue;
+      known.gold.push_back(sentence.gold[i]);
+      known.predicted.push_back(sentence.predicted[i]);
+    }
+    sentence = std::move(known);
+  }
+}
+
 }  // namespace
 
 formats::Json score_tag_predictions(const TagFiles& files, EntityReading reading) {
@@ -79,6 +92,7 @@ formats::Json score_tag_predictions(const TagFiles& files, EntityReading reading
   const std::string gold_text = has_gold ? "" : read_label_file(files.gold);
   std::vector<TaggedSentence> sentences = read_tags(text, files.predictions, has_gold);
   if (!has_gold) take_gold(sentences, files, read_tags(gold_text, files.gold, false));
+  drop_unknown(sentences);
   try {
     return entity_scores_json(score_entities(sentences, reading));
   } catch (const DataError& error) {

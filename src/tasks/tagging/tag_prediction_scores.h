@@ -1,8 +1,9 @@
 // Scores a file of predicted tags that any program may have written: a token a line, columns with
 // tabs between them where a line has a tab, else with blanks; a blank line ends a sentence; tokens
-// -DOCSTART- are left out. The last column holds the predicted tags. The gold tags are the column
-// before it, as the program conlleval has them, or the last column of a file of their own with as
-// many tokens in each sentence. Files may be compressed.
+// -DOCSTART- are left out, and so are those whose gold tag is "_", not known. The last column holds
+// the predicted tags. The gold tags are the column before it, as the program conlleval has them, or
+// the last column of a file of their own with as many tokens in each sentence. Files may be
+// compressed.
 //
 // Errors: DataError that names the file and the line, or the sentence, where a column is missing,
 // where the two files differ in their sentences, and for tags that entity_scores.h refuses.

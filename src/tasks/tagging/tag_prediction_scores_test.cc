@@ -46,6 +46,12 @@ TEST_F(TagPredictionScoresTest, GoldInAFileOfItsOwn) {
   EXPECT_EQ(f1(files), 0.5);
 }
 
+TEST_F(TagPredictionScoresTest, TokensWithoutAKnownTagAreLeftOut) {
+  const TagFiles files{.predictions = written("p", "Ann\tB-PER\tB-PER\nLee\t_\tB-LOC\n")};
+  EXPECT_EQ(f1(files), 1.0);
+  EXPECT_EQ(score_tag_predictions(files, EntityReading::kIob2).at("accuracy").get<double>(), 1.0);
+}
+
 TEST_F(TagPredictionScoresTest, StrictlyWhatBeginsWithIIsNoEntity) {
   const TagFiles files{.predictions = written("p", "Ann I-PER I-PER\nRome B-LOC B-LOC\n")};
   EXPECT_EQ(score_tag_predictions(files, EntityReading::kLenient).at("types").size(), 2u);

@@ -14,12 +14,12 @@
 #include "data/sequence.h"
 #include "platform/files/atomic_file.h"
 #include "tasks/class_weights.h"
-#include "tasks/labelled/class_scores.h"
+#include "tasks/labelled/class_report.h"
 #include "tasks/labelled/held_out.h"
 #include "tasks/labelled/label_file.h"
 #include "tasks/logits.h"
 #include "tasks/sample_dataset.h"
-#include "tasks/tagging/entity_scores.h"
+#include "tasks/tagging/entity_report.h"
 #include "tasks/tagging/tag_aggregation.h"
 #include "tasks/tagging/tag_scheme.h"
 
@@ -304,54 +304,80 @@ const std::string& TaggingFinetuning::name_of(const Prediction& prediction) cons
   return options_.head.labels[static_cast<size_t>(prediction.tag)];
 }
 
-NamedScores TaggingFinetuning::score(const Predictions& predictions) const {
-  return scheme_of(options_.head.labels).empty() ? score_words(predictions)
-                                                 : score_entities(predictions);
-}
+bool TaggingFinetuning::has_entities() const { return !scheme_of(options_.head.labels).empty(); }
 
-NamedScores TaggingFinetuning::score_entities(const Predictions& predictions) const {
-  std::map<std::string, std::string> spellings;  // that the scores know
+TaggingFinetuning::EntityWords TaggingFinetuning::entity_words(
+    const Predictions& predictions) const {
+  EntityWords scored;
   const auto spelled = [&](const std::string& tag) -> std::string_view {
-    return spellings.try_emplace(tag, in_iobes(tag)).first->second;
+    return scored.spellings.try_emplace(tag, in_iobes(tag)).first->second;
   };
-  std::vector<TaggedSentence> sentences;
   for (size_t i = 0; i < predictions.size(); ++i) {
-    TaggedSentence& sentence = sentences.emplace_back();
-    const std::vector<std::string>& gold = dev_->sentences[i].tags;
-    for (size_t word = 0; word < gold.size(); ++word) {
-      if (gold[word].empty()) continue;
-      sentence.gold.push_back(spelled(gold[word]));
-      sentence.predicted.push_back(spelled(name_of(predictions[i][word])));
+    std::vector<std::string_view>& words = scored.words.emplace_back();
+    TaggedSentence& tags = scored.tags.emplace_back();
+    const TaggedWords& sentence = dev_->sentences[i];
+    for (size_t word = 0; word < sentence.words.size(); ++word) {
+      if (sentence.tags[word].empty()) continue;
+      words.push_back(sentence.words[word]);
+      tags.gold.push_back(spelled(sentence.tags[word]));
+      tags.predicted.push_back(spelled(name_of(predictions[i][word])));
     }
   }
-  const EntityScores all = tasks::score_entities(sentences, EntityReading::kLenient);
-  return {.printed = {{"F1", all.means.micro.f1},
-                      {"precision", all.means.micro.precision},
-                      {"recall", all.means.micro.recall},
-                      {"accuracy", all.accuracy}},
-          .all = entity_scores_json(all)};
+  return scored;
 }
 
-NamedScores TaggingFinetuning::score_words(const Predictions& predictions) const {
-  std::vector<std::string> names = options_.head.labels;
-  std::vector<ClassPrediction> words;
+TaggingFinetuning::ClassWords TaggingFinetuning::class_words(const Predictions& predictions) const {
+  ClassWords scored{.names = options_.head.labels};
   for (size_t i = 0; i < predictions.size(); ++i) {
-    const std::vector<std::string>& gold = dev_->sentences[i].tags;
-    for (size_t word = 0; word < gold.size(); ++word) {
-      if (gold[word].empty()) continue;
-      const auto found = std::ranges::find(names, gold[word]);
-      const int64_t label = found - names.begin();
-      if (found == names.end()) names.push_back(gold[word]);
-      words.push_back({.label = label,
-                       .predicted = predictions[i][word].tag,
-                       .probability = predictions[i][word].probability});
+    const TaggedWords& sentence = dev_->sentences[i];
+    const std::string text = fmt::format("{}", fmt::join(sentence.words, " "));
+    for (size_t word = 0; word < sentence.words.size(); ++word) {
+      const std::string& gold = sentence.tags[word];
+      if (gold.empty()) continue;
+      const auto found = std::ranges::find(scored.names, gold);
+      const int64_t label = found - scored.names.begin();
+      if (found == scored.names.end()) scored.names.push_back(gold);
+      scored.words.push_back({.label = label,
+                              .predicted = predictions[i][word].tag,
+                              .probability = predictions[i][word].probability});
+      scored.rows.push_back({.text = sentence.words[word], .pair = text, .line = sentence.line});
     }
   }
-  const ClassScores all = score_classes(words, std::ssize(names));
+  return scored;
+}
+
+NamedScores TaggingFinetuning::score(const Predictions& predictions) const {
+  if (has_entities()) {
+    const EntityScores all =
+        score_entities(entity_words(predictions).tags, EntityReading::kLenient);
+    return {.printed = {{"F1", all.means.micro.f1},
+                        {"precision", all.means.micro.precision},
+                        {"recall", all.means.micro.recall},
+                        {"accuracy", all.accuracy}},
+            .all = entity_scores_json(all)};
+  }
+  const ClassWords scored = class_words(predictions);
+  const ClassScores all = score_classes(scored.words, std::ssize(scored.names));
   return {.printed = {{"accuracy", all.accuracy},
                       {"macro F1", all.macro.f1},
                       {"weighted F1", all.weighted.f1}},
-          .all = class_scores_json(all, names)};
+          .all = class_scores_json(all, scored.names)};
+}
+
+std::string TaggingFinetuning::report_of(const Predictions& predictions) const {
+  if (has_entities()) {
+    const EntityWords scored = entity_words(predictions);
+    const auto reading = EntityReading::kLenient;
+    return entity_report({.words = scored.words,
+                          .tags = scored.tags,
+                          .reading = reading,
+                          .scores = score_entities(scored.tags, reading)});
+  }
+  const ClassWords scored = class_words(predictions);
+  return class_report({.rows = scored.rows,
+                       .predictions = scored.words,
+                       .names = scored.names,
+                       .scores = score_classes(scored.words, std::ssize(scored.names))});
 }
 
 double TaggingFinetuning::evaluate(inference::InferenceClient& client, int64_t step) {
@@ -433,6 +459,7 @@ Scores TaggingFinetuning::finish(inference::InferenceClient& client, const fs::p
   output_.result(named.text());
   platform::write_file_atomically(folder / "eval_results.json", formats::json_text(named.all));
   write_example(predictions, folder);
+  report_ = report_of(predictions);
   return named.percentages();
 }
 

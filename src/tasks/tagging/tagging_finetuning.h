@@ -19,12 +19,17 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tasks/finetuning_task.h"
+#include "tasks/labelled/class_scores.h"
+#include "tasks/labelled/labelled_table.h"
+#include "tasks/tagging/entity_scores.h"
 #include "tasks/tagging/piece_windows.h"
 #include "tasks/tagging/tagged_text.h"
 
@@ -59,6 +64,7 @@ class TaggingFinetuning : public FinetuningTask {
   double evaluate(inference::InferenceClient& client, int64_t step) override;
   std::string evaluated_on() const override;
   Scores finish(inference::InferenceClient& client, const std::filesystem::path& folder) override;
+  std::string report() const override { return report_; }
 
  private:
   struct Part {
@@ -71,6 +77,18 @@ class TaggingFinetuning : public FinetuningTask {
     double probability = 0.0;
   };
   using Predictions = std::vector<std::vector<Prediction>>;  // of each word of each sentence
+  // The words that have gold tags, where these are of a scheme.
+  struct EntityWords {
+    std::map<std::string, std::string> spellings;      // of tags, as the scores know them
+    std::vector<std::vector<std::string_view>> words;  // of each sentence
+    std::vector<TaggedSentence> tags;
+  };
+  // And where they are of none.
+  struct ClassWords {
+    std::vector<std::string> names;  // of tags: the model's, then those that it does not know
+    std::vector<ClassPrediction> words;
+    std::vector<LabelledText> rows;  // the words in their sentences
+  };
 
   TaggedText read(const std::string& file) const;
   void take_tags_of(const models::BertHead& start);
@@ -83,8 +101,10 @@ class TaggingFinetuning : public FinetuningTask {
   std::vector<data::Sample> labelled_samples(const Part& part) const;
   Predictions predict(inference::InferenceClient& client) const;
   NamedScores score(const Predictions& predictions) const;
-  NamedScores score_entities(const Predictions& predictions) const;
-  NamedScores score_words(const Predictions& predictions) const;
+  bool has_entities() const;
+  EntityWords entity_words(const Predictions& predictions) const;
+  ClassWords class_words(const Predictions& predictions) const;
+  std::string report_of(const Predictions& predictions) const;
   const std::string& name_of(const Prediction& prediction) const;
   void write_predictions(const Predictions& predictions, const std::filesystem::path& folder) const;
   bool is_example(const TaggedWords& sentence, const std::vector<Prediction>& predicted) const;
@@ -98,6 +118,7 @@ class TaggingFinetuning : public FinetuningTask {
   std::optional<TaggedText> dev_text_;  // until it is prepared
   std::string dev_name_;
   std::optional<Part> train_, dev_;
+  std::string report_;  // of the last finish()
 };
 
 }  // namespace cloze::tasks

@@ -164,6 +164,8 @@ TEST_F(TaggingFinetuningTest, ScoresAndPredictionsAreOfEveryWord) {
   EXPECT_TRUE(results_.starts_with("accuracy "));
   EXPECT_NEAR(formats::read_json_file(folder_ / "eval_results.json").at("accuracy").get<double>(),
               evaluated, 1e-9);
+  // The model does not know the tag of the last word.
+  EXPECT_NE(scored.report().find("<div class=\"text\">word7<br/>word7</div>"), std::string::npos);
 
   // What it wrote can be read again, with the predictions as tags.
   const TaggedText columns = read_tagged_text(folder_ / "predictions.conll", {});
