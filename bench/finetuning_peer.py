@@ -119,6 +119,11 @@ def choice_loss(model, batch):
                         for one, sample in zip(of_questions, batch, strict=True)]).mean()
 
 
+def tag_loss(model, batch):
+    """The mean over the labelled pieces of the batch; -100 is no label."""
+    return model(**inputs_of(batch), labels=padded([one["labels"] for one in batch], -100)).loss
+
+
 def freeze(model, layers):
     """Freezes the embeddings and so many of the lowest layers."""
     for part in (model.bert.embeddings, *model.bert.encoder.layer[:layers]):

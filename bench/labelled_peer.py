@@ -2,6 +2,7 @@
 for checks and comparisons."""
 import csv
 import json
+import re
 from typing import NamedTuple
 
 import transformers
@@ -76,3 +77,24 @@ def answers(data, vocabulary, folder):
                 "label": row["label"]} for row in rows]
     lettered = [{**row, "label": "ABCD"[row["label"]]} for row in rows]  # an answer may be the number of another
     return Labelled(write_rows(folder / "answers.jsonl", lettered), samples, {})
+
+
+def tagged_words(data, vocabulary, folder):
+    """Sentences of WNUT-17 that fit one sequence, and all of whose words have a piece. The first piece of a word has its
+    tag."""
+    tokenizer = tokenizer_of(vocabulary)
+    text = (data / "labels" / "wnut17" / "wnut17train.conll").read_text()
+    blocks = [[line.split("\t") for line in block.splitlines()] for block in re.split(r"\n\s*\n", text.strip())]
+    kinds = sorted({tag[2:] for block in blocks for _, tag in block} - {""})
+    tags = ["O", *(f"{place}-{kind}" for kind in kinds for place in "BI")]
+    rows, samples = [], []
+    for block in blocks:
+        encoding = tokenizer([word for word, _ in block], is_split_into_words=True)
+        words = encoding.word_ids()
+        if len(words) > SEQUENCE_LENGTH or set(words) - {None} != set(range(len(block))):
+            continue
+        labels = [-100 if word is None or word == before else tags.index(block[word][1])
+                  for before, word in zip([None, *words], words)]
+        rows.append({"tokens": [word for word, _ in block], "ner_tags": [tag for _, tag in block]})
+        samples.append({"input_ids": encoding["input_ids"], "token_type_ids": encoding["token_type_ids"], "labels": labels})
+    return Labelled(write_rows(folder / "tagged_words.jsonl", rows), samples, names_of(tags))
