@@ -141,7 +141,6 @@ def make_files(folder):
     (folder / "enwiki-pages-articles.xml.bz2").write_bytes(bz2.compress(DUMP.encode()))
     write_pairs(folder / "glue_data" / "SST-2")
     write_tables(folder)
-    (folder / "topics.jsonl").write_text('{"label": ["art"], "probabilities": {"art": 0.8, "sport": 0.1}}\n')
     (folder / "tagged.conll").write_text("Anna B-PER B-PER\nkeeps O O\nOrla B-LOC O\n")
     write_sentences(folder)
     shutil.copy(ROOT / "configs" / "habana" / "bert_base_finetune_fp32_squad_eager.yaml", folder / "squad.yaml")

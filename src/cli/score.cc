@@ -205,7 +205,7 @@ void add_score(Subcommand program) {
                     add_number_options, score_numbers);
   score.add_command("multilabel",
                     {"Precision, recall, F1 and ranking of predicted sets of labels",
-                     "cloze score multilabel --predictions topics.jsonl --threshold 0.5"},
+                     "cloze score multilabel --predictions topics/predictions.jsonl --threshold 0.3"},
                     add_label_set_options, score_label_sets);
   score.add_command("tag",
                     {"Precision, recall and F1 of the entities in predicted tags",

@@ -34,7 +34,7 @@ struct HeadRow {
   CLOZE_DEVICE int64_t index() const { return slot - start; }
 };
 
-// Of the warp: block_y() is the head.
+// The row that the warp has; block_y() is its head.
 template <typename Kernel>
 CLOZE_DEVICE HeadRow head_row(const Sequences& in) {
   const int64_t slot = global_warp<Kernel>();
@@ -117,7 +117,7 @@ CLOZE_DEVICE int64_t tile_rows(int64_t length, int64_t first) {
   return length - first < kWarp ? length - first : kWarp;
 }
 
-// What the probability of a query and a key is multiplied by.
+// The factor of the probability of a query and a key: 0, or the scale of kept ones.
 CLOZE_DEVICE float dropout_factor(const Sequences& in, const HeadRow& row, int64_t query,
                                   int64_t key) {
   if (in.dropout.threshold == 0) return 1.0f;

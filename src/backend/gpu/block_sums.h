@@ -11,7 +11,7 @@ struct BlockSums {
   static constexpr int kWarps = kThreads / kWarp;
   Cell<T> cells[kWarps][kSums];
 
-  // Of what each thread gives; the sums are right in thread 0 alone. All threads call it, once.
+  // Sums what each thread gives; the sums are right in thread 0 alone. All threads call it, once.
   CLOZE_DEVICE void sum(T (&x)[kSums]) {
     CLOZE_UNROLL
     for (int s = 0; s < kSums; ++s) {

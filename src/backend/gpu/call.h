@@ -35,7 +35,7 @@ class Call {
     return launcher_.tensor("output " + std::to_string(i), arguments_.output<T>(i),
                             request_.outputs[i].shape.elements());
   }
-  // Of the workspace, which tensors share one after the other.
+  // A tensor in the workspace, which tensors share one after the other.
   template <typename T>
   Global<T> workspace(int64_t offset_bytes, int64_t elements) const {
     return launcher_.tensor("the workspace", (arguments_.workspace + offset_bytes).as<T>(),

@@ -12,7 +12,7 @@
 
 namespace cloze::backend::gpu::inline card {
 
-// Of the device that has the card.
+// The stream of the device that has the card.
 cudaStream_t stream_of(Stream& stream);
 // EnvironmentError that names the kernel when its launch failed.
 void check_launch(std::string_view kernel, cudaError_t error);

@@ -23,7 +23,7 @@ struct SummedShape {
   static constexpr int64_t kChunkRows = 32;
   static constexpr int64_t kMostChunks = 64;
   int64_t chunks() const { return std::min(divide_up(rows, kChunkRows), kMostChunks); }
-  // Of the parts of so many sums, f32.
+  // The number of elements, f32, in the parts of so many sums.
   int64_t part_elements(int sums) const { return sums * chunks() * columns; }
 };
 

@@ -63,12 +63,12 @@ struct RowDropout {
 // The mask of one row.
 class DropoutRow {
  public:
-  // Of slot t.
+  // The row of slot t.
   CLOZE_DEVICE DropoutRow(const RowDropout& dropout, int64_t t)
       : DropoutRow(
             dropout, t,
             dropout.threshold == 0 ? 0 : static_cast<uint32_t>(dropout.position_ids.load(t))) {}
-  // Of the sample of slot t, with another row number.
+  // A row with another number, of the sample of slot t.
   CLOZE_DEVICE DropoutRow(const RowDropout& dropout, int64_t t, uint32_t row)
       : site_(dropout.site), threshold_(dropout.threshold), scale_(dropout.scale), row_(row) {
     if (threshold_ == 0) return;
@@ -77,7 +77,7 @@ class DropoutRow {
     step_ = static_cast<uint32_t>(dropout.random_key.load(1));
   }
 
-  // What element c + h b is multiplied by: 0 or the scale of kept elements.
+  // The factor of element c + h b: 0 or the scale of kept elements.
   CLOZE_DEVICE float factor(uint32_t counter, int half) const {
     return factor_of(numbers(counter), half);
   }

@@ -1,4 +1,4 @@
-// What kernels for GPUs are written with. A kernel is written once and runs twice: nvcc makes it
+// The words that kernels for GPUs are written in. A kernel is written once and runs twice: nvcc makes it
 // for a card (card_block.h), and g++ for an emulated one, where each of its mistakes is found
 // (emulated_block.h). It names nothing of CUDA:
 //

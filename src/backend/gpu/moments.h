@@ -6,8 +6,8 @@
 
 namespace cloze::backend::gpu::inline CLOZE_GPU_TARGET {
 
-// What depends on the step: computed in double and rounded once, by one thread, because its inputs
-// lie in the card's memory.
+// The numbers that depend on the step: computed in double and rounded once, by one thread, because
+// their inputs lie in the card's memory.
 struct StepNumbers {
   float gradient_share1;  // (1 - beta1) gradient_scale, times first_moment_scale
   float debias1;          // 1 / (1 - beta1^t) / first_moment_scale

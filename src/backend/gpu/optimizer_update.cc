@@ -12,7 +12,7 @@ namespace {
 
 using Op = ops::OptimizerUpdate;
 
-// Of the sums of a chunk.
+// The sums of a chunk, in their order.
 enum Sum { kParameterSquares, kUpdateSquares, kNotFinite, kSums };
 
 // Moves the moments; for adamw the weights, too.

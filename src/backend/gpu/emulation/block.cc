@@ -10,10 +10,10 @@
 namespace cloze::backend::gpu::emulation {
 namespace {
 
-// How many turns go by, on average, until warps have another order.
+// So many turns go by, on average, until warps have another order.
 constexpr uint64_t kTurnsOfOrder = 512;
 
-// What any card from compute capability 8.0 on takes, but for shared memory: 9.0 and on.
+// The limits of any card from compute capability 8.0 on, but for shared memory: 9.0 and on.
 constexpr int kMostThreads = 1024;
 constexpr size_t kMostSharedBytes = size_t{227} << 10;
 constexpr int64_t kMostBlocksX = 0x7fffffff;

@@ -57,7 +57,7 @@ class Block {
   void sync_block(const Place& place);
   // Orders the memory accesses of the warp's threads.
   void sync_warp(const Place& place);
-  // What each thread of the warp gives. Does not order memory, as a card's shuffles do not.
+  // Returns what each thread of the warp gives. Does not order memory, as a card's shuffles do not.
   const Slots& exchange(std::span<const std::byte> mine, const Place& place);
 
   // The accesses of the thread; false: they must not happen.

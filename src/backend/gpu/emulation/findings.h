@@ -1,4 +1,4 @@
-// What an emulated kernel did wrong, each by the line of its source.
+// The faults of an emulated kernel, each with the line of its source.
 #pragma once
 
 #include <fmt/format.h>

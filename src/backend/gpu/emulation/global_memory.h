@@ -40,7 +40,7 @@ class Region {
   }
   bool note_store(int64_t first, size_t bytes, uint32_t thread, const Place& place,
                   Findings& findings);
-  // What comes is ordered after what was.
+  // Orders what comes after what was.
   void begin_launch() { touches_.clear(); }
 
  private:
