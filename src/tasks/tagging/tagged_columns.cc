@@ -153,8 +153,8 @@ class ColumnReader {
     first_line_ = number;
     has_tabs_ = has_tabs;
     num_columns_ = columns.size();
-    const Places usual{.word = 0,
-                       .tag = num_columns_ > 1 ? std::optional(num_columns_ - 1) : std::nullopt};
+    Places usual{.word = 0};
+    if (num_columns_ > 1) usual.tag = num_columns_ - 1;
     places_ = places_in(text_, num_columns_, usual);
   }
 
