@@ -1,11 +1,11 @@
 """Tables of real data for `cloze finetune`, each with the samples that transformers' own tokenizer makes of it:
 for checks and comparisons."""
-import csv
 import json
 import re
 from typing import NamedTuple
 
 import transformers
+from label_tasks import similarity, write_rows
 
 SEQUENCE_LENGTH = 128
 
@@ -31,20 +31,12 @@ def encoded(tokenizer, texts, pairs=None):
             for ids, types in zip(rows["input_ids"], rows["token_type_ids"])]
 
 
-def write_rows(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
 def similarities(data, vocabulary, folder):
     """STS-B's pairs with their numbers."""
-    lines = csv.DictReader((data / "glue" / "STS-B" / "train.tsv").open(encoding="utf-8"), delimiter="\t",
-                           quoting=csv.QUOTE_NONE)
-    rows = [{"sentence1": line["sentence1"], "sentence2": line["sentence2"], "score": float(line["score"])}
-            for line in lines if line["score"]]
-    samples = encoded(tokenizer_of(vocabulary), [row["sentence1"] for row in rows], [row["sentence2"] for row in rows])
+    rows = similarity(data).train
+    samples = encoded(tokenizer_of(vocabulary), [row["text"] for row in rows], [row["text_pair"] for row in rows])
     for sample, row in zip(samples, rows, strict=True):
-        sample["label"] = row["score"]
+        sample["label"] = row["label"]
     return Labelled(write_rows(folder / "similarities.jsonl", rows), samples, {"num_labels": 1})
 
 

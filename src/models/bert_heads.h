@@ -100,11 +100,11 @@ struct HeadTraits {
   // tell the head. Those of multiple choice are those of a regression; only its class tells it.
   std::string_view parameters;
   bool needs_pooler = false;
-  bool has_dropout = false;        // before the classifier, and config.json says its rate
-  bool has_labels = false;         // config.json names its classes
-  std::string_view pipeline;       // Hugging Face's name of the use, for the model card
-  std::string_view objective;      // what it is trained for, for the model card
-  std::string_view endpoint = {};  // where it is served: "/answer"; empty: it is not
+  bool has_dropout = false;    // before the classifier, and config.json says its rate
+  bool has_labels = false;     // config.json names its classes
+  std::string_view pipeline;   // Hugging Face's name of the use, for the model card
+  std::string_view objective;  // what it is trained for, for the model card
+  std::string_view endpoint;   // where it is served: "/answer"
   std::vector<HeadOutput> outputs;
 
   std::vector<TaskLoss> (*losses)(const HeadGraph& model);

@@ -162,10 +162,7 @@ constexpr EndpointOfHead kEndpoints[] = {
 Endpoint endpoint_of(const SharedModel& model, const ServingOptions& options) {
   const models::HeadTraits& head = model->head().traits();
   const auto* row = std::ranges::find(kEndpoints, head.kind, &EndpointOfHead::head);
-  if (row == std::end(kEndpoints)) {
-    throw_user_error("{} is a model of {}, which is not served", model->pretrained().path.string(),
-                     head.name);
-  }
+  CLOZE_CHECK(row != std::end(kEndpoints), "no endpoint for {}", head.name);
   Endpoint endpoint = row->make(model, options);
   endpoint.path = head.endpoint;
   return endpoint;

@@ -34,7 +34,7 @@ std::vector<double> balanced(const Classes& classes, std::span<const int64_t> co
   return weights;
 }
 
-// Nothing where one of the parts between commas is no number.
+// Returns nothing where one of the parts between commas is not a number.
 std::optional<std::vector<double>> listed(std::string_view text) {
   std::vector<double> weights;
   for (size_t begin = 0; begin <= text.size();) {

@@ -81,7 +81,7 @@ class DropoutRow {
   CLOZE_DEVICE float factor(uint32_t counter, int half) const {
     return factor_of(numbers(counter), half);
   }
-  // Those of h = 0 ... 7.
+  // The factors of h = 0 ... 7.
   CLOZE_DEVICE void factors(uint32_t counter, float (&factors)[kHalves]) const {
     const PhiloxWords words = numbers(counter);
     CLOZE_UNROLL

@@ -10,9 +10,7 @@
 #include "cli/inference/inference_options.h"
 #include "cli/options/commands.h"
 #include "formats/json.h"
-#include "platform/files/file.h"
 #include "tasks/text_classifier.h"
-#include "text/ascii.h"
 
 namespace cloze::cli {
 namespace {
@@ -38,15 +36,7 @@ std::vector<tasks::TextAndPair> texts_of(const Options& options) {
   note_invalid_texts(options.texts);
   for (const std::string& text : options.texts) texts.push_back(text_of(text));
   if (!texts.empty()) return texts;
-  if (!options.input_file.empty()) {
-    const std::string content = platform::read_file(options.input_file);
-    note_invalid_utf8(content, options.input_file);
-    for (std::string_view rest = content; !rest.empty();) {
-      texts.push_back(text_of(text::take_line(rest)));
-    }
-  } else {
-    for (const std::string& line : input_lines()) texts.push_back(text_of(line));
-  }
+  for (const std::string& line : input_lines(options.input_file)) texts.push_back(text_of(line));
   if (texts.empty()) throw_user_error("there is no text; give --text, or lines to read");
   return texts;
 }

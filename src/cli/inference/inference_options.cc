@@ -70,8 +70,16 @@ void note_invalid_texts(const std::vector<std::string>& texts) {
   }
 }
 
-std::vector<std::string> input_lines() {
+std::vector<std::string> input_lines(const std::string& file) {
   std::vector<std::string> lines;
+  if (!file.empty()) {
+    const std::string content = platform::read_file(file);
+    note_invalid_utf8(content, file);
+    for (std::string_view rest = content; !rest.empty();) {
+      lines.emplace_back(text::take_line(rest));
+    }
+    return lines;
+  }
   for (std::string line; std::getline(std::cin, line);) {
     note_invalid_utf8(line, fmt::format("line {}", lines.size() + 1));
     lines.push_back(line);

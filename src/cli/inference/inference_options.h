@@ -33,8 +33,8 @@ std::filesystem::path model_path(const std::filesystem::path& path);
 void note_invalid_utf8(std::string_view text, std::string_view source);
 // Likewise of each of the texts that --text gave.
 void note_invalid_texts(const std::vector<std::string>& texts);
-// The lines of standard input; those that are not all UTF-8 are noted.
-std::vector<std::string> input_lines();
+// The lines of a file, or of standard input when none is named. What is not all UTF-8 is noted.
+std::vector<std::string> input_lines(const std::string& file = {});
 // Many texts are answered in portions, so that only one has its tokens and results in memory.
 template <typename Text>
 void for_each_portion(std::span<const Text> texts,

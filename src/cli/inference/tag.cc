@@ -8,9 +8,7 @@
 #include "cli/inference/inference_options.h"
 #include "cli/options/commands.h"
 #include "formats/json.h"
-#include "platform/files/file.h"
 #include "tasks/tagging/text_tagger.h"
-#include "text/ascii.h"
 
 namespace cloze::cli {
 namespace {
@@ -27,15 +25,7 @@ struct Options {
 std::vector<std::string> texts_of(const Options& options) {
   std::vector<std::string> texts = options.texts;
   note_invalid_texts(texts);
-  if (!options.input_file.empty()) {
-    const std::string content = platform::read_file(options.input_file);
-    note_invalid_utf8(content, options.input_file);
-    for (std::string_view rest = content; !rest.empty();) {
-      texts.emplace_back(text::take_line(rest));
-    }
-  } else if (texts.empty()) {
-    texts = input_lines();
-  }
+  if (texts.empty()) texts = input_lines(options.input_file);
   if (texts.empty()) throw_user_error("there is no text; give --text, or lines to read");
   return texts;
 }

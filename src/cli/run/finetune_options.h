@@ -31,8 +31,9 @@ struct FinetuneOptions : RunOptions {
   double evaluations_per_epoch = 1.0;  // 0: at the end only
 };
 
-// Those of `cloze finetune`: transformers' linear schedule with 6 % of warm-up, as RoBERTa's (Liu et
-// al., arXiv 1907.11692), and enough steps for a table of twenty rows.
+// The options of `cloze finetune`, with defaults of its own: transformers' linear schedule with 6 %
+// of warm-up, as RoBERTa's (Liu et al., arXiv 1907.11692), and enough steps for a table of twenty
+// rows.
 struct OwnDataOptions : FinetuneOptions {
   OwnDataOptions();
 };

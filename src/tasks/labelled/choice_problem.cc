@@ -96,20 +96,17 @@ class ChoiceProblem final : public LabelProblem {
     return {.target = {static_cast<double>(largest)}, .probabilities = softmax(logits)};
   }
 
-  NamedScores score(std::span<const LabelTarget> targets,
-                    std::span<const LabelPrediction> predictions,
-                    std::span<const std::string> /*names*/) const override {
+  NamedScores score(const ScoredRows& scored) const override {
     double right = 0.0;
-    for (size_t i = 0; i < targets.size(); ++i) {
-      right += predictions[i].target == targets[i] ? 1.0 : 0.0;
+    for (size_t i = 0; i < scored.targets.size(); ++i) {
+      right += scored.predictions[i].target == scored.targets[i] ? 1.0 : 0.0;
     }
-    const double accuracy = right / static_cast<double>(targets.size());
+    const double accuracy = right / static_cast<double>(scored.targets.size());
     return {.printed = {{"accuracy", accuracy}}, .all = {{"accuracy", accuracy}}};
   }
 
   std::string report(const ScoredRows& scored) const override {
-    const double accuracy =
-        score(scored.targets, scored.predictions, scored.names).printed.front().second;
+    const double accuracy = score(scored).printed.front().second;
     return heading("Scores") + score_facts({{"accuracy", accuracy}}) + mistakes_of(scored);
   }
 

@@ -64,10 +64,7 @@ class LabelProblem {
 
   // The logits are those of a row: one for each label, or for each choice.
   virtual LabelPrediction predict(std::span<const float> logits) const = 0;
-  // At least one of each.
-  virtual NamedScores score(std::span<const LabelTarget> targets,
-                            std::span<const LabelPrediction> predictions,
-                            std::span<const std::string> names) const = 0;
+  virtual NamedScores score(const ScoredRows& scored) const = 0;
   // The parts of report.html on them, in HTML (formats/html_page.h, with kPlotStyle).
   virtual std::string report(const ScoredRows& scored) const = 0;
   // Adds "label" and "predicted", and what there is of probabilities.

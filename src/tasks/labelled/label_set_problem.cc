@@ -1,6 +1,5 @@
 // Several labels at once: each holds where its sigmoid is above kLabelThreshold.
 #include <algorithm>
-#include <limits>
 
 #include "base/error.h"
 #include "tasks/labelled/label_problem.h"
@@ -17,14 +16,13 @@ std::vector<bool> set_of(const LabelTarget& target, size_t num_labels) {
   return set;
 }
 
-std::vector<LabelSetPrediction> sets_of(std::span<const LabelTarget> targets,
-                                        std::span<const LabelPrediction> predictions,
-                                        size_t num_labels) {
+std::vector<LabelSetPrediction> sets_of(const ScoredRows& scored) {
   std::vector<LabelSetPrediction> rows;
-  for (size_t i = 0; i < targets.size(); ++i) {
-    rows.push_back({.gold = set_of(targets[i], num_labels),
-                    .predicted = set_of(predictions[i].target, num_labels),
-                    .probabilities = predictions[i].probabilities});
+  for (size_t i = 0; i < scored.targets.size(); ++i) {
+    const LabelPrediction& predicted = scored.predictions[i];
+    rows.push_back({.gold = set_of(scored.targets[i], scored.names.size()),
+                    .predicted = set_of(predicted.target, scored.names.size()),
+                    .probabilities = predicted.probabilities});
   }
   return rows;
 }
@@ -102,20 +100,17 @@ class LabelSetProblem final : public LabelProblem {
     return prediction;
   }
 
-  NamedScores score(std::span<const LabelTarget> targets,
-                    std::span<const LabelPrediction> predictions,
-                    std::span<const std::string> names) const override {
-    const LabelSetScores all = score_label_sets(sets_of(targets, predictions, names.size()));
+  NamedScores score(const ScoredRows& scored) const override {
+    const LabelSetScores all = score_label_sets(sets_of(scored));
     return {.printed = {{"micro F1", all.means.micro.f1},
                         {"macro F1", all.means.macro.f1},
                         {"LRAP", all.ranking_precision.value_or(0.0)},
                         {"subset accuracy", all.subset_accuracy}},
-            .all = label_set_scores_json(all, names)};
+            .all = label_set_scores_json(all, scored.names)};
   }
 
   std::string report(const ScoredRows& scored) const override {
-    const std::vector<LabelSetPrediction> sets =
-        sets_of(scored.targets, scored.predictions, scored.names.size());
+    const std::vector<LabelSetPrediction> sets = sets_of(scored);
     return label_set_report({.rows = scored.rows,
                              .predictions = sets,
                              .names = scored.names,

@@ -199,7 +199,7 @@ LabelledFinetuning::Part LabelledFinetuning::part_of(const std::string& name,
   SequenceSamples made = sequence_samples(std::ssize(sequences), texts_of_sequence, tokenizer_,
                                           options_.max_sequence_length, options_.threads);
   output_.notice(fmt::format("{}: {} of {} {} cut to seq_length {}", name, made.num_cut,
-                             sequences.size(), problem_.name() == "choose" ? "choices" : "rows",
+                             sequences.size(), sequences.size() == rows.size() ? "rows" : "choices",
                              options_.max_sequence_length));
   note_rowless(tokenizer_, name, texts, output_);
   return {
@@ -246,12 +246,15 @@ std::vector<LabelPrediction> LabelledFinetuning::predict(inference::InferenceCli
   return predictions;
 }
 
-NamedScores LabelledFinetuning::score(std::span<const LabelPrediction> predictions) const {
-  return problem_.score(dev_->targets, predictions, head_.labels);
+ScoredRows LabelledFinetuning::scored(std::span<const LabelPrediction> predictions) const {
+  return {.rows = dev_->rows,
+          .targets = dev_->targets,
+          .predictions = predictions,
+          .names = head_.labels};
 }
 
 double LabelledFinetuning::evaluate(inference::InferenceClient& client, int64_t step) {
-  const NamedScores scores = score(predict(client));
+  const NamedScores scores = problem_.score(scored(predict(client)));
   output_.notice(fmt::format("step {}: {}", step, scores.text()));
   return scores.printed.front().second;
 }
@@ -288,16 +291,14 @@ void LabelledFinetuning::write_example(std::span<const LabelPrediction> predicti
 Scores LabelledFinetuning::finish(inference::InferenceClient& client, const fs::path& folder) {
   if (!dev_) return {};
   const std::vector<LabelPrediction> predictions = predict(client);
-  const NamedScores named = score(predictions);
+  const ScoredRows rows = scored(predictions);
+  const NamedScores named = problem_.score(rows);
   output_.result(named.text());
   platform::write_file_atomically(folder / "eval_results.json", formats::json_text(named.all));
   write_predictions(predictions, folder);
   write_example(predictions, folder);
   for (const std::string& line : named.lines) output_.notice(line);
-  report_ = problem_.report({.rows = dev_->rows,
-                             .targets = dev_->targets,
-                             .predictions = predictions,
-                             .names = head_.labels});
+  report_ = problem_.report(rows);
   return named.percentages();
 }
 

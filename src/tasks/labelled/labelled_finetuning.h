@@ -76,7 +76,8 @@ class LabelledFinetuning : public FinetuningTask {
                std::vector<LabelTarget> targets) const;
   std::vector<data::Sample> labelled_samples(const Part& part) const;
   std::vector<LabelPrediction> predict(inference::InferenceClient& client) const;
-  NamedScores score(std::span<const LabelPrediction> predictions) const;
+  // The rows of the dev part. Observes the predictions.
+  ScoredRows scored(std::span<const LabelPrediction> predictions) const;
   void write_example(std::span<const LabelPrediction> predictions,
                      const std::filesystem::path& folder) const;
   void write_predictions(std::span<const LabelPrediction> predictions,

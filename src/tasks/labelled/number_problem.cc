@@ -13,12 +13,11 @@ struct Numbers {
   std::vector<double> labels, predicted;
 };
 
-Numbers numbers_of(std::span<const LabelTarget> targets,
-                   std::span<const LabelPrediction> predictions) {
+Numbers numbers_of(const ScoredRows& scored) {
   Numbers numbers;
-  for (size_t i = 0; i < targets.size(); ++i) {
-    numbers.labels.push_back(targets[i].front());
-    numbers.predicted.push_back(predictions[i].target.front());
+  for (size_t i = 0; i < scored.targets.size(); ++i) {
+    numbers.labels.push_back(scored.targets[i].front());
+    numbers.predicted.push_back(scored.predictions[i].target.front());
   }
   return numbers;
 }
@@ -54,10 +53,8 @@ class NumberProblem final : public LabelProblem {
     return {.target = {logits.front()}, .probabilities = {}};
   }
 
-  NamedScores score(std::span<const LabelTarget> targets,
-                    std::span<const LabelPrediction> predictions,
-                    std::span<const std::string> /*names*/) const override {
-    const auto [labels, predicted] = numbers_of(targets, predictions);
+  NamedScores score(const ScoredRows& scored) const override {
+    const auto [labels, predicted] = numbers_of(scored);
     NamedScores scores;
     scores.printed = {{"pearson", pearson(predicted, labels)},
                       {"spearman", spearman(predicted, labels)}};
@@ -66,7 +63,7 @@ class NumberProblem final : public LabelProblem {
   }
 
   std::string report(const ScoredRows& scored) const override {
-    const auto [labels, predicted] = numbers_of(scored.targets, scored.predictions);
+    const auto [labels, predicted] = numbers_of(scored);
     return number_report({.rows = scored.rows, .predictions = predicted, .labels = labels});
   }
 

@@ -16,12 +16,11 @@ size_t class_of(const LabelTarget& target) { return static_cast<size_t>(target.f
 // More classes are too many for a line of a terminal.
 constexpr size_t kMostClassesOfLines = 8;
 
-std::vector<ClassPrediction> class_predictions(std::span<const LabelTarget> targets,
-                                               std::span<const LabelPrediction> predictions) {
+std::vector<ClassPrediction> predicted_classes(const ScoredRows& scored) {
   std::vector<ClassPrediction> rows;
-  for (size_t i = 0; i < targets.size(); ++i) {
-    const LabelPrediction& predicted = predictions[i];
-    rows.push_back({.label = static_cast<int64_t>(targets[i].front()),
+  for (size_t i = 0; i < scored.targets.size(); ++i) {
+    const LabelPrediction& predicted = scored.predictions[i];
+    rows.push_back({.label = static_cast<int64_t>(scored.targets[i].front()),
                     .predicted = static_cast<int64_t>(predicted.target.front()),
                     .probability = predicted.probabilities[class_of(predicted.target)]});
   }
@@ -65,24 +64,21 @@ class OneLabelProblem final : public LabelProblem {
     return {.target = {static_cast<double>(largest)}, .probabilities = softmax(logits)};
   }
 
-  NamedScores score(std::span<const LabelTarget> targets,
-                    std::span<const LabelPrediction> predictions,
-                    std::span<const std::string> names) const override {
-    const ClassScores all =
-        score_classes(class_predictions(targets, predictions), std::ssize(names));
+  NamedScores score(const ScoredRows& scored) const override {
+    const ClassScores all = score_classes(predicted_classes(scored), std::ssize(scored.names));
     NamedScores scores{.printed = {{"accuracy", all.accuracy},
                                    {"macro F1", all.macro.f1},
                                    {"weighted F1", all.weighted.f1}},
-                       .all = class_scores_json(all, names)};
-    if (names.size() <= kMostClassesOfLines) {
-      scores.lines = confusion_lines({.names = names, .rows = all.confusion});
+                       .all = class_scores_json(all, scored.names)};
+    if (scored.names.size() <= kMostClassesOfLines) {
+      scores.lines = confusion_lines({.names = scored.names, .rows = all.confusion});
       scores.lines.insert(scores.lines.begin(), "labels (lines) and predicted classes (columns):");
     }
     return scores;
   }
 
   std::string report(const ScoredRows& scored) const override {
-    const std::vector<ClassPrediction> rows = class_predictions(scored.targets, scored.predictions);
+    const std::vector<ClassPrediction> rows = predicted_classes(scored);
     return class_report({.rows = scored.rows,
                          .predictions = rows,
                          .names = scored.names,

@@ -36,7 +36,7 @@ class PredictionLine {
   std::string name_at(const char* name) const { return name_of(at(name), name); }
   double number_at(const char* name) const {
     const auto number = number_in<double>(name_at(name));
-    if (!number || !std::isfinite(*number)) refuse(fmt::format("`{}` is no number", name));
+    if (!number || !std::isfinite(*number)) refuse(fmt::format("`{}` is not a number", name));
     return *number;
   }
   std::vector<std::string> names_at(const char* name) const {

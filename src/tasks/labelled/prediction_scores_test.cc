@@ -88,8 +88,8 @@ TEST_F(PredictionScoresTest, RefusesClassesThatAreNotThere) {
 
 TEST_F(PredictionScoresTest, RefusesNumbersThatAreNone) {
   const auto said = [&](const std::string& text) { return refusal([&] { return numbers(text); }); };
-  EXPECT_EQ(said(R"({"label": "high", "predicted": 1})"), "p.jsonl:1: `label` is no number");
-  EXPECT_EQ(said(R"({"label": 1, "predicted": "nan"})"), "p.jsonl:1: `predicted` is no number");
+  EXPECT_EQ(said(R"({"label": "high", "predicted": 1})"), "p.jsonl:1: `label` is not a number");
+  EXPECT_EQ(said(R"({"label": 1, "predicted": "nan"})"), "p.jsonl:1: `predicted` is not a number");
 }
 
 TEST_F(PredictionScoresTest, RefusesSetsThatDoNotFit) {

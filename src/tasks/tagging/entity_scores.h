@@ -4,9 +4,9 @@
 // An entity is a type and the tokens from a first one to a last one; a predicted one is right where
 // both equal those of a gold one. No entity goes on in the next sentence.
 //
-// By default, what is an entity is read leniently, whatever the scheme: B and S begin one, E and S
-// end one, another type begins another, and so does I or E after O. Strictly read, the tags have to
-// keep the rules of one scheme, and what breaks them is no entity:
+// By default, tags are read leniently, whatever their scheme: B and S begin an entity, E and S end
+// one, another type begins another, and so does I or E after O. Strictly read, tags have to keep the
+// rules of one scheme, and those that break them make no entity:
 //
 //   IOB1   B only where an entity follows another of its type     IOE1   E only before such another
 //   IOB2   B begins every entity                                  IOE2   E ends every entity

@@ -219,7 +219,7 @@ class UniversalReader {
   void add(const Columns& columns, int64_t number) {
     const std::string_view id = columns.front();
     if (!is_universal_id(id)) {
-      refuse_line(text_.file, number, fmt::format("`{}` is no number of a word", id));
+      refuse_line(text_.file, number, fmt::format("`{}` is not the number of a word", id));
     }
     if (id.find('-') != id.npos) {
       ++text_.left_out["ranges of words"];

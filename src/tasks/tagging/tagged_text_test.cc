@@ -165,7 +165,7 @@ TEST_F(TaggedTextTest, MalformedColumnsAreNamedWithTheirLine) {
        "t:2: word 3 stands where 2 should; is a line missing, or an empty line between sentences?"},
       {universal("1", "a", "X") + universal("1", "b", "X"),
        "t:2: word 1 stands where 2 should; is a line missing, or an empty line between sentences?"},
-      {universal("1", "a", "X") + universal("x", "b", "X"), "t:2: `x` is no number of a word"},
+      {universal("1", "a", "X") + universal("x", "b", "X"), "t:2: `x` is not the number of a word"},
       {universal("1", "a", "X") + universal("2", "", "X"), "t:2: has no word"},
   };
   for (const Malformed& one : cases)

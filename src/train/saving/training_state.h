@@ -39,7 +39,7 @@ struct TrainingState {
 
   // Batches of the data's order that are consumed.
   int64_t batches() const { return step + skipped_steps; }
-  // The best of later evaluations will be kept, and what they gain counts anew.
+  // Keeps the best of later evaluations alone, and begins to count anew how many gain nothing.
   void forget_best() {
     best_metric.reset();
     early_stopping = {};

@@ -21,7 +21,7 @@ class Fibers {
   void begin(int count, const std::function<void()>& body);
   // Goes on with one that has not ended. InternalError when it ran out of its stack.
   void resume(int fiber);
-  // For the fiber that runs.
+  // Pauses the fiber that calls it.
   void pause();
   int running() const { return running_; }
   bool has_ended(int fiber) const { return contexts_[static_cast<size_t>(fiber)].has_ended; }

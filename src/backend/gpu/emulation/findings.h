@@ -19,7 +19,7 @@ enum class FindingKind {
   kUninitialised,  // shared memory: read before it was written
   kMissingWait,    // shared memory: read before its copy was waited for, or a copy never waited for
   kOutOfBounds,    // beyond the tensor, or beyond the shared memory
-  kUnaligned,      // several elements at an address that is no multiple of their bytes
+  kUnaligned,      // several elements at an address that is not a multiple of their bytes
   kUnordered,      // global memory: two threads of a launch, of which one writes
   kDivergence,     // threads that must meet at one line do not
   kEndlessWait,    // a thread waits for others that have ended, or wait elsewhere

@@ -15,7 +15,7 @@ namespace cloze::backend::gpu {
 inline constexpr int64_t kNumbers = 256;
 inline constexpr uint64_t kSeeds = 25;
 
-// What kernels of these tests take.
+// The arguments of the kernels of these tests.
 struct Numbers {
   Global<const float> x;
   Global<float> y;
