@@ -1,7 +1,7 @@
 """Fine-tunes a model of transformers on a task of bench/label_tasks.py as its examples do, and scores it by
 scikit-learn, scipy and seqeval.
 
-Usage: label_peer.py MODEL DATA TASK SEED EPOCHS RATE BATCH
+Usage: label_peer.py MODEL DATA TASK SEED RATE BATCH
 AdamW with decay 0.01 (not of biases and LayerNorm), a linear schedule with 6 % warm-up, the gradient's norm clipped
 at 1; batches are padded to their longest sequence. Prints {"score", "seconds", "training_seconds"} as JSON.
 """
@@ -107,15 +107,18 @@ def score(model, encoder, rows, labels):
 
 
 def main():
-    model_folder, data, name, seed, epochs, rate, size = sys.argv[1:]
+    model_folder, data, name, seed, rate, size = sys.argv[1:]
     task = label_tasks.TASKS[name](pathlib.Path(data))
     labels = label_tasks.labels_in(task)
     transformers.set_seed(int(seed))
     start = time.monotonic()
     model = ARCHITECTURES.get(task.command, transformers.BertForSequenceClassification).from_pretrained(
         model_folder, num_labels=len(labels) or 1, problem_type=PROBLEMS[task.command])
+    bias = label_tasks.first_bias(task, labels)
+    if bias:
+        model.classifier.bias.data = torch.tensor(bias)
     encoder = Encoder(transformers.AutoTokenizer.from_pretrained(model_folder), task, labels)
-    train(model, encoder, task.train, int(epochs), float(rate), int(size), int(seed))
+    train(model, encoder, task.train, task.epochs, float(rate), int(size), int(seed))
     trained = time.monotonic()
     result = score(model, encoder, task.test, labels)
     print(json.dumps({"score": result, "seconds": time.monotonic() - start, "training_seconds": trained - start}))

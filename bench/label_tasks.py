@@ -2,6 +2,7 @@
 tags of words. DATA is the folder that tests/data_manifest.tsv describes."""
 import csv
 import json
+import math
 from typing import NamedTuple
 
 
@@ -10,6 +11,7 @@ class LabelTask(NamedTuple):
     score: str    # the one that is compared, as eval_results.json names it
     train: list   # rows
     test: list
+    epochs: int = 3
 
 
 def banking(data):
@@ -29,7 +31,7 @@ def intents(data):
     known = {label for row in parts[0] for label in row["labels"]}
     for row in parts[1]:
         row["labels"] = [label for label in row["labels"] if label in known]
-    return LabelTask("multilabel", "micro F1", *parts)
+    return LabelTask("multilabel", "micro F1", *parts, epochs=8)
 
 
 def similarity(data):
@@ -80,6 +82,16 @@ def labels_in(task):
     of_row = {"classify": lambda row: [row["label"]], "multilabel": lambda row: row["labels"],
               "tag": lambda row: row["tags"]}[task.command]
     return sorted({label for row in task.train for label in of_row(row)})
+
+
+def first_bias(task, labels):
+    """The classifier's bias before training, as cloze begins: what fits the labels whatever the text. None: zeros."""
+    if task.command == "regress":
+        return [sum(row["label"] for row in task.train) / len(task.train)]
+    if task.command != "multilabel":
+        return None
+    counts = [sum(label in row["labels"] for row in task.train) for label in labels]
+    return [math.log((count + 0.5) / (len(task.train) - count + 0.5)) for count in counts]
 
 
 def write_rows(path, rows):

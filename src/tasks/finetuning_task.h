@@ -70,6 +70,8 @@ class FinetuningTask {
   virtual models::BertHead head() const = 0;
   // Tensors of the start model whose names begin so belong to another task; empty: none.
   virtual std::string fresh_prefix() const { return ""; }
+  // Values, by name, of parameters that the start model gives none; others begin as the model says.
+  virtual std::map<std::string, std::vector<float>> fresh_values() const { return {}; }
   // Asked for once, however many runs there are.
   virtual std::shared_ptr<const data::Dataset> training_data() = 0;
   // The most sequences that a sample of it has.

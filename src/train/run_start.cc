@@ -41,6 +41,14 @@ void require_same_types(const graph::Graph& graph, const std::vector<feed::Wante
   }
 }
 
+// Each of the ranks that share a model writes the parameters that it has.
+void write_fresh_values(Run& run) {
+  engine::Session& session = run.step.session();
+  for (const auto& [name, values] : run.options.fresh_values) {
+    if (session.graph().find(name)) session.write<float>(name, values);
+  }
+}
+
 void start_fresh(Run& run, const CheckpointStore& store) {
   if (const std::vector<int64_t> steps = checkpoint_steps(store.folder()); !steps.empty()) {
     throw_user_error(
@@ -54,6 +62,7 @@ void start_fresh(Run& run, const CheckpointStore& store) {
                .identity = run_identity(run.options)};
   run.step.session().initialize_parameters(run.options.step.seed,
                                            run.options.step.compile.target.threads);
+  write_fresh_values(run);
   if (!run.options.init_checkpoint.empty()) load_initial_values(run);
 }
 

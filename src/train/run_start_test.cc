@@ -98,6 +98,20 @@ TEST_F(RunStart, WeightsOfTheOtherEncoderAreNoStart) {
       << refusal(options);
 }
 
+// A start model's values come before them.
+TEST_F(RunStart, ParametersBeginWithFreshValues) {
+  const std::string name = "cls.seq_relationship.bias";
+  const std::vector<float> values{0.25f, -3.0f};
+  TrainingOptions options = small_training(folder_ / "run");
+  options.fresh_values = {{name, values}, {"another.model's", {1.0f}}};
+  EXPECT_EQ(Training(options, [](const std::string&) {}).session().read<float>(name), values);
+  options.init_checkpoint =
+      fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/tf_checkpoint/google/bert_model.ckpt";
+  EXPECT_NE(Training(options, [](const std::string&) {}).session().read<float>(name), values);
+  options.fresh_prefix = "cls.seq_relationship.";
+  EXPECT_EQ(Training(options, [](const std::string&) {}).session().read<float>(name), values);
+}
+
 TEST_F(RunStart, RanksCountTheMomentsOfAll) {
   const fs::path start =
       fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/tf_checkpoint/google/bert_model.ckpt";

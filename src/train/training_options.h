@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,9 @@ struct TrainingOptions {
   std::filesystem::path init_checkpoint;            // start values
   InitOptimizer init_optimizer = InitOptimizer::kFresh;
   std::string fresh_prefix;  // tensors of init_checkpoint named so start afresh; empty: none
+  // Values that parameters begin with instead of the model's own start, by name, where
+  // init_checkpoint has none.
+  std::map<std::string, std::vector<float>> fresh_values;
   std::filesystem::path restore_dir;            // resume from the newest checkpoint in it
   std::optional<FoundCheckpoint> restore_from;  // that, where it was found and checked before
   int64_t steps_per_checkpoint = 256;

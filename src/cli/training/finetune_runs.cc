@@ -165,6 +165,7 @@ class SeedRuns {
     train::TrainingOptions training = training_of(run_, steps);
     set_head(task_, run_.options.seq_length, training.step);
     training.fresh_prefix = task_.fresh_prefix();
+    training.fresh_values = task_.fresh_values();
     training.dataset = dataset;
     training.tokens = run_.start.tokenizer.vocabulary().tokens();
     training.tokenizer = run_.start.tokenizer.options();

@@ -62,6 +62,14 @@ class LabelProblem {
   virtual void set_target(const LabelTarget& target, int64_t num_labels,
                           data::Sample& sample) const = 0;
 
+  // The bias of a classifier that knows how often each label holds, and nothing of the texts. A new
+  // classifier begins with it: else its first steps learn this alone, and the pooler, which they
+  // drive into saturation, learns little after it. Empty: zeros.
+  virtual std::vector<float> first_bias(std::span<const LabelTarget> /*targets*/,
+                                        int64_t /*num_labels*/) const {
+    return {};
+  }
+
   // The logits are those of a row: one for each label, or for each choice.
   virtual LabelPrediction predict(std::span<const float> logits) const = 0;
   virtual NamedScores score(const ScoredRows& scored) const = 0;

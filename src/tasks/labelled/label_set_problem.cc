@@ -1,5 +1,6 @@
 // Several labels at once: each holds where its sigmoid is above kLabelThreshold.
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "tasks/labelled/label_problem.h"
@@ -86,6 +87,21 @@ class LabelSetProblem final : public LabelProblem {
     sample.masked_positions.assign(static_cast<size_t>(num_labels), 0);
     sample.masked_labels.assign(static_cast<size_t>(num_labels), 0);
     for (const double label : target) sample.masked_labels[static_cast<size_t>(label)] = 1;
+  }
+
+  // ln(p / (1 - p)). With half a row more on either side it is finite for a label of all rows, too.
+  std::vector<float> first_bias(std::span<const LabelTarget> targets,
+                                int64_t num_labels) const override {
+    std::vector<double> holds(static_cast<size_t>(num_labels), 0.5);
+    for (const LabelTarget& target : targets) {
+      for (const double label : target) ++holds[static_cast<size_t>(label)];
+    }
+    const double rows = static_cast<double>(targets.size()) + 1.0;
+    std::vector<float> bias;
+    for (const double count : holds) {
+      bias.push_back(static_cast<float>(std::log(count / (rows - count))));
+    }
+    return bias;
   }
 
   LabelPrediction predict(std::span<const float> logits) const override {

@@ -218,6 +218,12 @@ std::vector<data::Sample> LabelledFinetuning::labelled_samples(const Part& part)
   return samples;
 }
 
+std::map<std::string, std::vector<float>> LabelledFinetuning::fresh_values() const {
+  std::vector<float> bias = problem_.first_bias(train_->targets, std::ssize(head_.labels));
+  if (has_its_labels_ || bias.empty()) return {};
+  return {{"classifier.bias", std::move(bias)}};
+}
+
 std::shared_ptr<const data::Dataset> LabelledFinetuning::training_data() {
   return std::make_shared<SampleDataset>(labelled_samples(*train_));
 }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,6 +52,7 @@ class LabelledFinetuning : public FinetuningTask {
 
   models::BertHead head() const override { return head_; }
   std::string fresh_prefix() const override { return has_its_labels_ ? "" : "classifier."; }
+  std::map<std::string, std::vector<float>> fresh_values() const override;
   std::shared_ptr<const data::Dataset> training_data() override;
   int64_t sequences_per_sample() const override;
   double evaluate(inference::InferenceClient& client, int64_t step) override;

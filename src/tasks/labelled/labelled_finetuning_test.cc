@@ -48,6 +48,7 @@ class LabelledFinetuningTest : public platform::OwnFolderTest {
 };
 
 using Names = std::vector<std::string>;
+using FreshValues = std::map<std::string, std::vector<float>>;
 
 TEST_F(LabelledFinetuningTest, ClassesAreTheLabelsInOrder) {
   LabelledFinetuning names = task({.train_file = table("names.csv", {"pin", "card"})});
@@ -124,6 +125,10 @@ TEST_F(LabelledFinetuningTest, NumbersAreLearned) {
   numbers.prepare({}, kAll);
   EXPECT_TRUE(numbers.head().is_regression());
   EXPECT_EQ(numbers.training_data()->sample(0, 0).score, 1.5f);
+  LabelledFinetuning all = task(
+      {.problem = number_problem(), .train_file = table("a.csv", {"1.5", "-2"}), .dev_share = 0});
+  all.prepare({}, {.training = true});
+  EXPECT_EQ(all.fresh_values(), (FreshValues{{"classifier.bias", {-0.25f}}}));
   LabelledFinetuning names =
       task({.problem = number_problem(), .train_file = table("n.csv", {"1.5", "nan"})});
   EXPECT_THROW(names.prepare({}, kAll), DataError);
@@ -156,6 +161,7 @@ TEST_F(LabelledFinetuningTest, SetsOfLabelsAreLearned) {
   start.is_multi_label = true;
   again.prepare(start, kAll);
   EXPECT_EQ(again.fresh_prefix(), "");
+  EXPECT_EQ(again.fresh_values(), FreshValues());
   EXPECT_EQ(again.head().labels, start.labels);
 
   LabelledFinetuning nothing = task(sets_of(table("none.csv", {""})));
@@ -163,6 +169,25 @@ TEST_F(LabelledFinetuningTest, SetsOfLabelsAreLearned) {
   LabelledFinetuningOptions unseparated = sets_of(file);
   unseparated.table.label_separator = "";
   EXPECT_THROW(task(unseparated), UserError);
+}
+
+// It starts with what it can say of a label without a text.
+TEST_F(LabelledFinetuningTest, ANewClassifierKnowsHowOftenLabelsHold) {
+  LabelledFinetuning sets = task({.problem = label_set_problem(),
+                                  .train_file = table("s.csv", {"pin|card", "card", "card"}),
+                                  .dev_share = 0,
+                                  .table = {.has_label_sets = true}});
+  sets.prepare({}, {.training = true});
+  const float card = std::log(30.5f / 0.5f), pin = std::log(10.5f / 20.5f);  // of 30 rows
+  const FreshValues values = sets.fresh_values();
+  ASSERT_EQ(values.size(), 1u);
+  ASSERT_EQ(values.at("classifier.bias").size(), 2u);
+  EXPECT_FLOAT_EQ(values.at("classifier.bias")[0], card);
+  EXPECT_FLOAT_EQ(values.at("classifier.bias")[1], pin);
+  LabelledFinetuning names =
+      task({.problem = one_label_problem(), .train_file = table("n.csv", {"a", "b"})});
+  names.prepare({}, kAll);
+  EXPECT_EQ(names.fresh_values(), FreshValues());
 }
 
 TEST_F(LabelledFinetuningTest, ChoicesAreLearnedTogether) {

@@ -49,6 +49,14 @@ class NumberProblem final : public LabelProblem {
     sample.score = static_cast<float>(target.front());
   }
 
+  // The mean.
+  std::vector<float> first_bias(std::span<const LabelTarget> targets,
+                                int64_t /*num_labels*/) const override {
+    double sum = 0.0;
+    for (const LabelTarget& target : targets) sum += target.front();
+    return {static_cast<float>(sum / static_cast<double>(targets.size()))};
+  }
+
   LabelPrediction predict(std::span<const float> logits) const override {
     return {.target = {logits.front()}, .probabilities = {}};
   }
