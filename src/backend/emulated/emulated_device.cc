@@ -23,7 +23,8 @@ class EmulatedBackend final : public host::HostBackend {
   EmulatedBackend() {
     for (const gpu::KernelTable& table : gpu::kernel_tables()) {
       for (const gpu::KernelRow& row : table) {
-        names_.push_back(fmt::format("emulated/{}", row.op->name));
+        names_.push_back(fmt::format("emulated/{}{}{}", row.op->name,
+                                     row.variant.empty() ? "" : "/", row.variant));
         kernels_[row.op].push_back({names_.back(), row.refuse, row.create});
       }
     }

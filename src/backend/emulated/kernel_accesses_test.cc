@@ -41,8 +41,8 @@ const Row kRows[] = {
     {ops::kEmbeddingGradient, 0.81, 1.0, 1.0},
     {ops::kGatherRows, 0.5, 1.0},
     {ops::kScatterRows, 1.14, 1.31, 1.0},
-    {ops::kAttention, 7.37, 1.0, 1.0},
-    {ops::kAttentionGradient, 7.5, 2.74, 1.0},
+    {ops::kAttention, 0.89, 2.93, 1.0},
+    {ops::kAttentionGradient, 0.98, 1.81, 1.0},
     {ops::kAdamW, 0.67, 1.0, 1.0},
     {ops::kLamb, 0.63, 1.0, 1.0},
 };

@@ -1,11 +1,6 @@
 // attention and its gradient for heads of up to 256 columns, on any card: a warp has one query, or
-// one key, of one head, and goes over the sequence in tiles of 32, a lane for each. For bf16 there
-// is to be a kernel of matrix products. Formulas: ops/attention.h.
-#include "ops/attention.h"
-
-#include <cmath>
-
-#include "backend/gpu/dropout.h"
+// one key, of one head, and goes over the sequence in tiles of 32, a lane for each.
+#include "backend/gpu/attention_sequences.h"
 #include "backend/gpu/kernels.h"
 #include "backend/gpu/math.h"
 #include "base/division.h"
@@ -17,14 +12,6 @@ constexpr int kAttentionThreads = 128;
 constexpr int kAttentionWarps = kAttentionThreads / kWarp;
 constexpr int kMostHeadSize = 256;
 constexpr int kLaneColumns = kMostHeadSize / kWarp;
-
-// The sequences of a batch, their heads, and the dropout of the probabilities.
-struct Sequences {
-  Global<const int32_t> starts;  // [count + 1]
-  RowDropout dropout;            // position_ids are not read
-  int64_t count, slots, heads, size;
-  float scale;  // 1 / sqrt(D)
-};
 
 // A row of a head, within its sequence.
 struct HeadRow {
@@ -117,17 +104,6 @@ CLOZE_DEVICE int64_t tile_rows(int64_t length, int64_t first) {
   return length - first < kWarp ? length - first : kWarp;
 }
 
-// The factor of the probability of a query and a key: 0, or the scale of kept ones.
-CLOZE_DEVICE float dropout_factor(const Sequences& in, const HeadRow& row, int64_t query,
-                                  int64_t key) {
-  if (in.dropout.threshold == 0) return 1.0f;
-  const auto row_number = static_cast<uint32_t>(row.head * ops::kMostHeadsOrQueries + query);
-  const auto counters = static_cast<uint32_t>((row.length + kHalves - 1) / kHalves);
-  const auto element = static_cast<uint32_t>(key);  // 32 bits: a card divides 64 in a subroutine
-  return DropoutRow(in.dropout, row.start, row_number)
-      .factor(element % counters, static_cast<int>(element / counters));
-}
-
 template <typename T>
 struct AttendRow {
   static constexpr int kThreads = kAttentionThreads;
@@ -163,7 +139,8 @@ struct AttendRow {
       const float weight = is_key ? exponential(score - largest_now) : 0.0f;
       lane_sum = fused(lane_sum, shrink, weight);
       largest = largest_now;
-      weights[lane()].put(is_key ? weight * dropout_factor(all, row, row.index(), key) : 0.0f);
+      weights[lane()].put(
+          is_key ? weight * dropout_factor(all, row.start, row.length, row.index(), key) : 0.0f);
       sync_warp();
       sums.scale(shrink);
       sums.add(weights, v, row.start + first, tile_rows(row.length, first), all.size);
@@ -223,7 +200,7 @@ struct QueryGradient {
       if (key < row.length) {
         const float score = q.dot(k, row.start + key, all.size) * all.scale;
         const float dpd = dcontext.dot(v, row.start + key, all.size);
-        const float factor = dropout_factor(all, row, row.index(), key);
+        const float factor = dropout_factor(all, row.start, row.length, row.index(), key);
         ds_here = exponential(score - log_sum_exp) * fused(factor, dpd, -delta);
       }
       ds[lane()].put(ds_here);
@@ -271,7 +248,7 @@ struct KeyGradient {
         const int64_t slot = row.start + query, at = slot * all.heads + row.head;
         const float score = k.dot(q, slot, all.size) * all.scale;
         const float p = exponential(score - in.backward.log_sum_exp.load(at));
-        const float factor = dropout_factor(all, row, query, row.index());
+        const float factor = dropout_factor(all, row.start, row.length, query, row.index());
         ds_here = p * fused(factor, v.dot(dcontext, slot, all.size), -in.delta.load(at));
         pd_here = p * factor;
       }
@@ -287,28 +264,6 @@ struct KeyGradient {
     dv.store(in.dv, all, row.slot, 1.0f);
   }
 };
-
-// sequence_starts, sample_ids and random_key are consecutive inputs from `first` on; `q` is the
-// input q.
-Sequences sequences_of(const Call& call, size_t q, size_t first) {
-  const auto& attributes = call.attributes<ops::AttentionAttributes>();
-  const int64_t size = call.input_shape(q)[1] / attributes.num_heads;
-  RowDropout dropout;
-  if (attributes.rate > 0.0) {
-    dropout = {.sample_ids = call.input<int32_t>(first + 1),
-               .random_key = call.input<int32_t>(first + 2),
-               .site = static_cast<uint32_t>(attributes.site),
-               .threshold = ops::dropout_threshold(attributes.rate),
-               .scale = static_cast<float>(ops::dropout_scale(attributes.rate))};
-  }
-  return {call.input<int32_t>(first),
-          dropout,
-          call.input_shape(first)[0] - 1,
-          call.input_shape(q)[0],
-          attributes.num_heads,
-          size,
-          static_cast<float>(1.0 / std::sqrt(static_cast<double>(size)))};
-}
 
 Grid grid_of(const Sequences& sequences) {
   return {divide_up(sequences.slots, int64_t{kAttentionWarps}), sequences.heads};

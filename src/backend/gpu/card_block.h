@@ -97,6 +97,33 @@ CLOZE_DEVICE Shared& shared() {
   return *reinterpret_cast<Shared*>(memory);
 }
 
+CLOZE_DEVICE uint32_t bf16_pair(float first, float second) {
+  uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+  return pair;
+}
+
+CLOZE_DEVICE void multiply_add(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+CLOZE_DEVICE void load_matrices(uint32_t (&x)[4], const Cell<bf16>& row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+               : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(&row)))
+               : "memory");
+}
+CLOZE_DEVICE void load_transposed_matrices(uint32_t (&x)[4], const Cell<bf16>& row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+               : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(&row)))
+               : "memory");
+}
+
 CLOZE_DEVICE void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int pending>
 CLOZE_DEVICE void wait_for_copies() {

@@ -87,6 +87,14 @@ class DropoutRow {
     CLOZE_UNROLL
     for (int h = 0; h < kHalves; ++h) factors[h] = factor_of(words, h);
   }
+  // Bit h: whether element c + h b is kept. The threshold is not 0.
+  CLOZE_DEVICE uint32_t kept(uint32_t counter) const {
+    const PhiloxWords words = numbers(counter);
+    uint32_t bits = 0;
+    CLOZE_UNROLL
+    for (int h = 0; h < kHalves; ++h) bits |= uint32_t{words.number(h) >= threshold_} << h;
+    return bits;
+  }
 
  private:
   CLOZE_DEVICE PhiloxWords numbers(uint32_t counter) const {

@@ -143,6 +143,27 @@ CLOZE_DEVICE Shared& shared() {
   return *reinterpret_cast<Shared*>(Block::running().shared());
 }
 
+// Two numbers as kernels keep them side by side, the first in the lower half.
+CLOZE_DEVICE uint32_t bf16_pair(float first, float second) {
+  return to_bf16(first).bits | uint32_t{to_bf16(second).bits} << 16;
+}
+
+// Products of matrices by a warp. Lane 4 g + t has, of each operand, these elements, by row and
+// column. Source: PTX ISA, mma.m16n8k16.
+//   a [16, 16]    pairs along columns, at (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8)
+//   b [16, 8]     pairs along rows, at (2t, g), (2t + 8, g)
+//   sums [16, 8]  (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1)
+// sums += a b
+void multiply_add(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1,
+                  Place place = Place::current());
+
+// Four matrices [8, 8] of shared memory. Lane 8 i + r gives the first cell of row r of matrix i,
+// on 16 bytes; lane 4 g + t gets of matrix i, as x[i], the pair at (g, 2t), (g, 2t + 1), or, of the
+// transposed matrix, that at (2t, g), (2t + 1, g).
+void load_matrices(uint32_t (&x)[4], const Cell<bf16>& row, Place place = Place::current());
+void load_transposed_matrices(uint32_t (&x)[4], const Cell<bf16>& row,
+                              Place place = Place::current());
+
 // The copies that the thread has begun become a group.
 CLOZE_DEVICE void commit_copies() { Block::running().commit_copies(); }
 // Returns when all of the thread's groups but the last `pending` have landed.

@@ -30,7 +30,8 @@ KernelTable packed_linear_kernels() { return {}; }
 KernelTable vocabulary_loss_kernels() { return {}; }
 
 std::span<const KernelTable> kernel_tables() {
-  static const KernelTable kTables[] = {global_norm_kernels(),
+  static const KernelTable kTables[] = {global_norm_kernels(), tiled_attention_kernels(),
+                                        tiled_attention_gradient_kernels(),
 #define CLOZE_KERNELS(family) family##_kernels(),
                                         CLOZE_OPERATOR_FAMILIES(CLOZE_KERNELS)
 #undef CLOZE_KERNELS

@@ -7,6 +7,7 @@
 //     static void run(const Call& call) { ... }
 //     static size_t workspace_bytes(const KernelRequest&);                 where it takes any
 //     static std::optional<std::string> refuse(const KernelRequest&);      where it does
+//     static constexpr std::string_view kVariant = "rows";                 where there are others
 //   };
 //
 //   KernelTable elementwise_kernels() { return table_of<Tanh, ...>(); }
@@ -16,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "backend/gpu/call.h"
 #include "backend/kernel.h"
@@ -56,6 +58,7 @@ class OperatorKernel final : public Kernel {
 
 struct KernelRow {
   const graph::OpDefinition* op = nullptr;
+  std::string_view variant;  // of several kernels of an operator; may be empty
   std::optional<std::string> (*refuse)(const KernelRequest&) = nullptr;
   std::unique_ptr<Kernel> (*create)(const KernelRequest&) = nullptr;
 };
@@ -73,9 +76,16 @@ std::unique_ptr<Kernel> create(const KernelRequest& request) {
   return std::make_unique<OperatorKernel<Operator>>(request);
 }
 
+template <typename Operator>
+constexpr std::string_view variant_of() {
+  if constexpr (requires { Operator::kVariant; }) return Operator::kVariant;
+  return "";
+}
+
 template <typename... Operators>
 KernelTable table_of() {
-  static constexpr KernelRow kRows[] = {{&Operators::kOp, refuse<Operators>, create<Operators>}...};
+  static constexpr KernelRow kRows[] = {
+      {&Operators::kOp, variant_of<Operators>(), refuse<Operators>, create<Operators>}...};
   return kRows;
 }
 
@@ -84,8 +94,10 @@ KernelTable table_of() {
 CLOZE_OPERATOR_FAMILIES(CLOZE_DECLARE_KERNELS)
 #undef CLOZE_DECLARE_KERNELS
 KernelTable global_norm_kernels();
+KernelTable tiled_attention_kernels();
+KernelTable tiled_attention_gradient_kernels();
 
-// All of these tables.
+// All of these tables; of an operator the best kernel first.
 std::span<const KernelTable> kernel_tables();
 
 }  // namespace cloze::backend::gpu::inline CLOZE_GPU_TARGET

@@ -33,8 +33,12 @@ std::vector<AttentionSizes> attention_sizes() {
           {"one long", {131}, 2, 2, 16},
           {"ranges of queries, full and with one more", {70, 73, 84, 85, 141, 144, 216}, 3, 1, 8},
           {"wide heads", {20, 44}, 0, 2, 64},
+          {"tiles of 64, full and with one more", {64, 65, 1, 0, 129}, 70, 2, 64},
           {"no sequences", {0, 0}, 4, 2, 4, "all slots are unused"}};
 }
+
+constexpr int64_t kTiledLength = 140;  // past two tiles of the kernels that multiply matrices
+constexpr int64_t kDrawnLength = 512;  // whose masks they draw once for all tiles
 
 // sequence_starts, sample_ids and random_key, which are consecutive inputs from `first` on.
 void fill_sequences(std::vector<Tensor>& inputs, size_t first, const AttentionSizes& sizes,
@@ -109,7 +113,8 @@ std::vector<KernelCase> attention_cases(DType dtype) {
 }
 
 // Every length alone, filling all slots; every length with others, where the space is that of the
-// longest, more than some sequences need and less than all slots; and every head size.
+// longest, more than some sequences need and less than all slots; the same with heads that products
+// of matrices serve; and every head size.
 std::vector<KernelCase> attention_sweep(DType dtype, const SweepExtents& extents) {
   std::vector<AttentionSizes> all;
   for (const int64_t length : extents.up_to(kSweptLength, {16, 32, 42, 72, 84})) {
@@ -117,6 +122,11 @@ std::vector<KernelCase> attention_sweep(DType dtype, const SweepExtents& extents
     const int64_t other = 1 + length * 37 % 97;
     all.push_back({"mixed", {other, length, 0, 3}, length % 4, 2, 1 + length % 5});
   }
+  for (const int64_t length : extents.up_to(kTiledLength, {64})) {
+    const int64_t head_size = length % 2 == 0 ? 32 : 64;
+    all.push_back({"tiles", {1 + length * 37 % 97, length, 0, 3}, length % 4, 1, head_size});
+  }
+  all.push_back({"more keys than a tile's masks", {kDrawnLength + 1}, 0, 1, 32});
   for (const int64_t head_size : extents.up_to(kSweptHeadSize, {16, 32, 64})) {
     all.push_back({"heads", {9, 23}, 1, 2, head_size});
   }
