@@ -1,9 +1,10 @@
 """The whole program on the devices that prove it ready for one with memory and time of its own: walled
 (src/backend/walled), whose memory the host cannot touch, and late (src/backend/late), whose streams run
-late and in random order.
+late and in random order. Each command must give what it gives on the CPU, byte for byte. And on the
+emulated one (src/backend/emulated), whose threads run in random order: each command must give what it
+gives in another order.
 
-Usage: device_test.py walled PROGRAM, or device_test.py late SEED ... PROGRAM
-Each command must give what it gives on the CPU, byte for byte.
+Usage: device_test.py walled PROGRAM, or device_test.py late|emulated SEED ... PROGRAM
 """
 import json
 import os
@@ -25,9 +26,12 @@ from served import start_server  # noqa: E402  found by the line above
 
 DEVICE, *SEEDS = sys.argv[1:]
 del sys.argv[1:]
-# By name, which is also that of its folder: the device, and what the environment says to it.
-RUNS = {f"{DEVICE}{seed}": (DEVICE, {"CLOZE_LATE_SEED": seed}) for seed in SEEDS or [""]}
-RUNS["cpu"] = ("cpu", {})
+# By name, which is also that of its folder: the device, and what the environment says to it. The others
+# are compared with FIRST.
+RUNS = {f"{DEVICE}{seed}": (DEVICE, {f"CLOZE_{DEVICE.upper()}_SEED": seed}) for seed in SEEDS or [""]}
+if DEVICE != "emulated":
+    RUNS["cpu"] = ("cpu", {})
+FIRST = list(RUNS)[-1]
 MODEL = ["--vocab-file=vocab.txt", "--vocab-size=32", "--hidden-size=16", "--num-hidden-layers=2",
          "--num-attention-heads=2", "--intermediate-size=24", "--max-position-embeddings=64",
          "--initializer-range=0.2", "--micro-batch-size=2", "--threads=2", "--progress-bar=false",
@@ -51,9 +55,9 @@ class DeviceTest(unittest.TestCase):
         cls.addClassCleanup(scratch.cleanup)
         cls.folder = pathlib.Path(scratch.name)
         make_data(cls.folder)
-        cls.run_on("cpu", *PRETRAIN, RATE, "--num-train-steps=2", "--save-path=model")
-        cls.run_on("cpu", *SQUAD, "--save-path=answers")
-        cls.run_on("cpu", *GLUE, "--save-path=classes")
+        cls.run_on(FIRST, *PRETRAIN, RATE, "--num-train-steps=2", "--save-path=model")
+        cls.run_on(FIRST, *SQUAD, "--save-path=answers")
+        cls.run_on(FIRST, *GLUE, "--save-path=classes")
 
     @classmethod
     def run_on(cls, run, *words, status=0):
@@ -66,25 +70,25 @@ class DeviceTest(unittest.TestCase):
         return result
 
     def assert_same_files(self, pattern, least):
-        """Compares the files of each run's folder with those of the folder cpu."""
-        found = sorted(path.relative_to(self.folder / "cpu") for path in
-                       (self.folder / "cpu").glob(pattern))
+        """Compares the files of each run's folder with those of the first one's."""
+        found = sorted(path.relative_to(self.folder / FIRST) for path in
+                       (self.folder / FIRST).glob(pattern))
         self.assertGreaterEqual(len(found), least)
         for run in RUNS:
             for name in found:
                 with self.subTest(f"{run}/{name}"):
                     self.assertEqual((self.folder / run / name).read_bytes(),
-                                     (self.folder / "cpu" / name).read_bytes())
+                                     (self.folder / FIRST / name).read_bytes())
 
     def on_each(self, *words):
         for run in RUNS:
             self.run_on(run, *(word.replace("RUN", run) for word in words))
 
     def assert_all_equal(self, outputs):
-        self.assertTrue(outputs["cpu"])
+        self.assertTrue(outputs[FIRST])
         for run, output in outputs.items():
             with self.subTest(run):
-                self.assertEqual(output, outputs["cpu"])
+                self.assertEqual(output, outputs[FIRST])
 
     def test_pretraining_and_resuming(self):
         for precision in ("f32", "bf16"):
@@ -106,9 +110,9 @@ class DeviceTest(unittest.TestCase):
     def test_divergence_is_traced(self):
         messages = {run: self.run_on(run, *PRETRAIN, "--num-train-steps=9", "--optimizer=adamw",
                                      "--base-learning-rate=1e38", f"--save-path={run}/diverging",
-                                     status=5).stderr.splitlines()[-1].replace(f"{run}/", "cpu/")
+                                     status=5).stderr.splitlines()[-1].replace(f"{run}/", "RUN/")
                     for run in RUNS}
-        self.assertIn("step", messages["cpu"])
+        self.assertIn("step", messages[FIRST])
         self.assert_all_equal(messages)
 
     def test_fine_tuning_with_evaluation(self):
@@ -139,6 +143,13 @@ class DeviceTest(unittest.TestCase):
                 self.assert_all_equal({run: self.run_on(run, "fill", f"--text={TEXT}",
                                                         f"--init-checkpoint={run}/{precision}.cloze").stdout
                                        for run in RUNS})
+
+    def test_reports(self):
+        self.on_each("latency", "--init-checkpoint=model", "--seq-length=16", "--clients=1",
+                     "--num-iter=2")
+        for run, (device, _) in RUNS.items():
+            plan = self.run_on(run, "plan", *PRETRAIN[1:], "--num-train-steps=2", "--kernels").stdout
+            self.assertIn(f" {'emulated' if device == 'emulated' else 'cpu'}/attention", plan)
 
     def test_serving(self):
         self.assert_all_equal({run: self.reply_of(*RUNS[run]) for run in RUNS})

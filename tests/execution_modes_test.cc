@@ -42,7 +42,8 @@ class Executions : public testing::TestWithParam<DType> {
             .recompute = execution.recompute,
             .eager = execution.eager,
             .seed = 11,
-            .compile = {.target = {.threads = 2},
+            .compile = {.device = tested_device(),
+                        .target = {.threads = 2},
                         .optimizer_state_folder =
                             execution.states_in_file ? testing::TempDir() : std::string()}};
   }
@@ -125,7 +126,7 @@ class Visits : public testing::Test {
                  .capacity = {.tokens = 40, .sequences = 4, .predictions = 12},
                  .optimizer = {.name = "adamw"},
                  .seed = 3,
-                 .compile = {.target = {.threads = 2}}},
+                 .compile = {.device = tested_device(), .target = {.threads = 2}}},
         .dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
             .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 97, .size = 50}),
         .global_batch_size = 8,
@@ -285,10 +286,11 @@ train::StepResult run_with_large_pooler(train::TrainingStep& step, const data::S
 }
 
 TEST(Eager, NamesPhaseOperatorAndTensor) {
-  train::TrainingStepOptions options{.model = small_model(),
-                                     .capacity = kPacked,
-                                     .optimizer = optimizer_options("adamw"),
-                                     .compile = {.target = {.threads = 1}}};
+  train::TrainingStepOptions options{
+      .model = small_model(),
+      .capacity = kPacked,
+      .optimizer = optimizer_options("adamw"),
+      .compile = {.device = tested_device(), .target = {.threads = 1}}};
   const auto batch = data::pack(random_samples(1, kSamplesOfStep), kPacked);
   train::TrainingStep planned(options);
   EXPECT_TRUE(run_with_large_pooler(planned, batch).is_finite());

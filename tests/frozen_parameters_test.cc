@@ -38,7 +38,7 @@ class FrozenParameters : public testing::TestWithParam<DType> {
         .optimizer = optimizer_options("adamw"),
         .compute_dtype = GetParam(),
         .seed = 11,
-        .compile = {.target = {.threads = 1}}};
+        .compile = {.device = tested_device(), .target = {.threads = 1}}};
     options.optimizer.depth = depth;
     return options;
   }

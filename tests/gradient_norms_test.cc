@@ -1,5 +1,5 @@
 // Losses and gradient norms of many small BERTs and GroupBERTs against torch in double precision
-// (scripts/make_gradient_fixtures), with one instruction set per process:
+// (scripts/make_gradient_fixtures), with one instruction set per process, on the tested_device():
 //
 //   gradient_norms_test avx2 [flags of GoogleTest]      exit 77: this machine lacks it
 #include <gtest/gtest.h>
@@ -15,6 +15,7 @@
 #include "engine/instruction_set.h"
 #include "formats/json.h"
 #include "models/bert_fields.h"
+#include "small_model.h"
 #include "train/training_step.h"
 
 namespace cloze::tests {
@@ -194,8 +195,11 @@ class GradientNorms : public testing::TestWithParam<Case> {
   // The step's forward and backward pass and its norm; the losses and the norm are compared.
   std::unique_ptr<train::TrainingStep> compute(DType dtype, double relative) const {
     const Case& test = GetParam();
-    auto owned = std::make_unique<train::TrainingStep>(train::TrainingStepOptions{
-        .model = test.model, .capacity = test.capacity, .compute_dtype = dtype});
+    auto owned = std::make_unique<train::TrainingStep>(
+        train::TrainingStepOptions{.model = test.model,
+                                   .capacity = test.capacity,
+                                   .compute_dtype = dtype,
+                                   .compile = {.device = tested_device()}});
     train::TrainingStep& step = *owned;
     draw_parameters(step.session(), test.seed);
     const data::StepBatch batch = data::pack(samples_of(test), test.capacity);

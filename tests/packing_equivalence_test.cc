@@ -72,7 +72,7 @@ train::TrainingStepOptions step_options(const data::MicroBatchCapacity& capacity
           .optimizer = kOptimizer,
           .compute_dtype = dtype,
           .seed = 11,
-          .compile = {.target = {.threads = 2}}};
+          .compile = {.device = tested_device(), .target = {.threads = 2}}};
 }
 
 Outcome outcome_of(train::TrainingStep& step, std::span<const data::Sample> samples,

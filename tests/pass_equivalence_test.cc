@@ -28,7 +28,7 @@ train::TrainingStepOptions options_of(DType dtype, const std::string& optimizer)
           .optimizer = optimizer_options(optimizer),
           .compute_dtype = dtype,
           .seed = 11,
-          .compile = {.target = {.threads = 2}}};
+          .compile = {.device = tested_device(), .target = {.threads = 2}}};
 }
 
 std::vector<backend::GraphPass> passes_of(train::TrainingStepOptions options) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "models/bert_config.h"
@@ -12,6 +13,12 @@ namespace cloze::tests {
 inline bool is_groupbert() {
   const char* model = std::getenv("CLOZE_TEST_MODEL");
   return model != nullptr && std::string_view(model) == "groupbert";
+}
+
+// The device of the tests: CLOZE_TEST_DEVICE, "cpu" without it.
+inline std::string tested_device() {
+  const char* device = std::getenv("CLOZE_TEST_DEVICE");
+  return device != nullptr ? device : "cpu";
 }
 
 inline models::BertConfig as_groupbert(models::BertConfig model) {

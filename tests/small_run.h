@@ -23,7 +23,7 @@ inline train::TrainingOptions small_run(DType dtype, int64_t num_steps,
                    .optimizer = {.name = "adamw", .use_debiasing = true},
                    .compute_dtype = dtype,
                    .seed = 3,
-                   .compile = {.target = {.threads = 2}}},
+                   .compile = {.device = tested_device(), .target = {.threads = 2}}},
           .dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
               .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 61, .size = 50}),
           .global_batch_size = 8,

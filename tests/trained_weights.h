@@ -12,6 +12,7 @@
 #include "base/philox.h"
 #include "data/packer.h"
 #include "engine/session.h"
+#include "small_model.h"
 #include "train/training_step.h"
 
 namespace cloze::tests {
@@ -105,7 +106,7 @@ inline train::TrainingStepOptions rank_options(const models::BertConfig& model,
           .optimizer = optimizer_options("lamb"),
           .compute_dtype = dtype,
           .seed = 11,
-          .compile = {.target = {.threads = 1}},
+          .compile = {.device = tested_device(), .target = {.threads = 1}},
           .ranks = &ranks};
 }
 
