@@ -4,18 +4,21 @@
 //   bench_step --config bench/base_128.json --batch 32 [--dtype bf16] [--steps 5]
 //   bench_step --config bench/base_512.json --lengths tests/fixtures/lengths/wikipedia_512.tsv
 //              [--padded]
+//   bench_step --config configs/bert_large.json --device cuda --tokens-per-micro-batch 65536
 //
 // Prints sequences/s, real tokens/s, useful GFLOP/s (models/bert_flops.h) and the percent of the
-// matrix-product ceiling, which is measured beside every step on the same threads; and a table of
-// operators. With --serve it prints "ready" when warm and answers each line "run" on standard
-// input with one JSON line, so that scripts/bench_step can let it take turns with a peer.
+// matrix-product ceiling, which is measured beside every step on the same device and threads; and
+// a table of operators. With --serve it prints "ready" when warm and answers each line "run" on
+// standard input with one JSON line, so that scripts/bench_step can let it take turns with a peer.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <random>
 
+#include "base/bfloat16.h"
 #include "base/seconds.h"
 #include "checkpoints/hugging_face_config.h"
 #include "data/generated_dataset.h"
@@ -42,28 +45,41 @@ struct Arguments {
   bool padded = false;
   std::string dtype = "f32";
   std::string optimizer = "lamb";
+  std::string device = "cpu";  // engine/devices.h
   int threads = 0;
   int steps = 3;
   bool serve = false;
+
+  engine::CompileOptions compile() const {
+    return {.device = device, .target = {.threads = threads}};
+  }
+  DType compute_dtype() const { return dtype == "bf16" ? DType::kBF16 : DType::kF32; }
 };
 
-// The matrix product at its best: y [4096, 3072] = x [4096, 768] w^T on the same backend and
-// threads.
+// The matrix product at its best: y [4096, 3072] = x [4096, 768] w^T on the same device and threads.
+// Zeros would flatter a card, which is faster on them.
 class Ceiling {
  public:
-  Ceiling(DType dtype, int threads) {
+  explicit Ceiling(const Arguments& arguments) {
     graph::Graph graph;
-    const auto x = graph.add_input("x", {dtype, {kRows, kInner}});
+    const auto x = graph.add_input("x", {arguments.compute_dtype(), {kRows, kInner}});
     const auto w = graph.add_input("w", {DType::kF32, {kOuter, kInner}});
     graph.mark_output(ops::linear(graph, {.x = x, .weight = w}), "y");
-    session_.emplace(std::move(graph), engine::CompileOptions{.target = {.threads = threads}});
-    session_->clear(plan::Arena::kInputs);
+    session_.emplace(std::move(graph), arguments.compile());
+    const std::vector<float> numbers = random_numbers(kRows * kInner);
+    if (arguments.compute_dtype() == DType::kBF16) {
+      session_->write<bfloat16>("x", std::vector<bfloat16>(numbers.begin(), numbers.end()));
+    } else {
+      session_->write<float>("x", numbers);
+    }
+    session_->write<float>("w", random_numbers(kOuter * kInner));
     measure();
   }
 
   double measure() {
     const auto start = Clock::now();
     session_->run(graph::kMicroStep);
+    session_->finish();
     const double flops = 2.0 * kRows * kInner * kOuter / seconds_since(start);
     best_ = std::max(best_, flops);
     return best_;
@@ -71,6 +87,15 @@ class Ceiling {
 
  private:
   static constexpr int64_t kRows = 4096, kInner = 768, kOuter = 3072;
+
+  static std::vector<float> random_numbers(size_t count) {
+    std::minstd_rand generator(1);
+    std::uniform_real_distribution<float> between(-1, 1);
+    std::vector<float> numbers(count);
+    for (float& number : numbers) number = between(generator);
+    return numbers;
+  }
+
   std::optional<engine::Session> session_;
   double best_ = 0.0;
 };
@@ -86,10 +111,9 @@ class StepBench {
         batch_size_(arguments.batch > 0 ? arguments.batch
                                         : config_.value("micro_batch_size", int64_t{1})),
         is_padded_(arguments.padded),
-        dtype_(arguments.dtype == "bf16" ? DType::kBF16 : DType::kF32),
         capacity_(capacity(arguments)),
         step_(options(arguments)),
-        ceiling_(dtype_, arguments.threads) {
+        ceiling_(arguments) {
     step_.session().initialize_parameters(1);
     if (!arguments.lengths.empty()) natural_.emplace(arguments.lengths, contents());
   }
@@ -143,8 +167,8 @@ class StepBench {
     return {.model = model_,
             .capacity = capacity_,
             .optimizer = {.name = arguments.optimizer, .weight_decay_rate = 0.01},
-            .compute_dtype = dtype_,
-            .compile = {.target = {.threads = arguments.threads}}};
+            .compute_dtype = arguments.compute_dtype(),
+            .compile = arguments.compile()};
   }
 
   data::GeneratedOptions contents() const {
@@ -183,7 +207,6 @@ class StepBench {
   models::BertConfig model_;
   int64_t length_, predictions_, batch_size_;
   bool is_padded_;
-  DType dtype_;
   data::MicroBatchCapacity capacity_;
   train::TrainingStep step_;
   Ceiling ceiling_;
@@ -244,6 +267,7 @@ int main(int argc, char** argv) {
       ->needs(lengths);
   app.add_option("--dtype", arguments.dtype)->check(CLI::IsMember({"f32", "bf16"}));
   app.add_option("--optimizer", arguments.optimizer)->check(CLI::IsMember({"lamb", "adamw"}));
+  app.add_option("--device", arguments.device, "default: cpu");
   app.add_option("--threads", arguments.threads, "0: all processors");
   app.add_option("--steps", arguments.steps, "timed steps without --serve");
   app.add_flag("--serve", arguments.serve, "one step for each line \"run\" on standard input");
