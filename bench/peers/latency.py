@@ -4,6 +4,7 @@
 
 The model has the sizes of a configuration and random weights. Modes:
   eager, compiled        PyTorch; bf16: weights and activations in bf16
+  reduce-overhead        compiled so too: on a card, calls are replayed as CUDA graphs
   onnxruntime            the same model exported with torch.onnx, all graph optimisations on (f32)
   onnxruntime-fused      and BERT's own fusions of onnxruntime.transformers on top
 
@@ -13,45 +14,61 @@ length, how many) and every call pads its batch to S, with an attention mask.
 Prints one JSON line per run of --num-iter calls:
   {"mode": "eager", "seconds": [0.2, ...], "sequences": 8, "tokens": 1024}
 where sequences and (real) tokens are those of all the calls. With --serve it prints "ready" when it
-is warm, then answers each line "run" on stdin with one such line.
+is warm, then answers each line "run" on stdin with one such line. With --each every line of stdin holds the
+arguments of one case; each is answered with one line of its medians, or {"what": "latency", "case": ..., "error": ...}. On a
+card (--device cuda) a call takes its ids there and its logits back.
 """
 import argparse
 import json
 import os
 import pathlib
+import statistics
 import sys
 import tempfile
 import time
+
+from cases import answer_cases
+from pytorch_step import read_config
 
 GOLDEN_RATIO = 0.6180339887498949
 WARM_UP_CALLS = 3
 
 
-def parse_arguments():
+def make_parser():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--config", help="config.json as Hugging Face writes it; default: BERT-base")
+    parser.add_argument("--config", help="config.json as Hugging Face writes it, or a configuration of ours; default: BERT-base")
     parser.add_argument("--save-model", metavar="FOLDER",
                         help="write the model with a made-up vocabulary, and leave")
     parser.add_argument("--mode", default="eager",
-                        choices=("eager", "compiled", "onnxruntime", "onnxruntime-fused"))
+                        choices=("eager", "compiled", "reduce-overhead", "onnxruntime", "onnxruntime-fused"))
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--dtype", choices=("f32", "bf16"), default="f32")
     parser.add_argument("--seq-length", type=int, default=128, help="S")
     parser.add_argument("--batch-size", type=int, default=1)
     parser.add_argument("--lengths", help="histogram of lengths; every call is padded to S")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--num-iter", type=int, default=1, help="calls of a run")
-    parser.add_argument("--serve", action="store_true")
-    arguments = parser.parse_args()
+    answers = parser.add_mutually_exclusive_group()
+    answers.add_argument("--serve", action="store_true")
+    answers.add_argument("--each", action="store_true", help="cases on stdin, one a line")
+    return parser
+
+
+def parse(parser, words=None):
+    arguments = parser.parse_args(words)
     if arguments.dtype == "bf16" and arguments.mode.startswith("onnxruntime"):
         parser.error("ONNX Runtime has no bf16 for BERT on processors")
+    if arguments.device == "cuda" and arguments.mode.startswith("onnxruntime"):
+        parser.error("ONNX Runtime is measured on processors only")
     return arguments
 
 
 def make_model(config_path):
     import torch
+    from pytorch_bert import shape_of
     from transformers import BertConfig, BertForQuestionAnswering
     torch.manual_seed(1234)
-    config = BertConfig.from_json_file(config_path) if config_path else BertConfig()
+    config = BertConfig(**shape_of(read_config(config_path))) if config_path else BertConfig()
     config._attn_implementation = "sdpa"
     return BertForQuestionAnswering(config).eval()
 
@@ -63,12 +80,12 @@ def save_model(model, folder):
     (pathlib.Path(folder) / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
 
 
-def compiled(model):
-    """Frozen: only then does torch pack the weights for oneDNN."""
+def compiled(model, arguments):
+    """Frozen on processors: only then does torch pack the weights for oneDNN."""
     import torch
     import torch._inductor.config
-    torch._inductor.config.freezing = True
-    return torch.compile(model)
+    torch._inductor.config.freezing = arguments.device == "cpu"
+    return torch.compile(model, mode=None if arguments.mode == "compiled" else arguments.mode)
 
 
 class TorchModel:
@@ -79,12 +96,14 @@ class TorchModel:
         model = make_model(arguments.config)
         if arguments.dtype == "bf16":
             model = model.to(torch.bfloat16)
-        self.model = compiled(model) if arguments.mode == "compiled" else model
+        self.device = arguments.device
+        model = model.to(self.device)
+        self.model = model if arguments.mode == "eager" else compiled(model, arguments)
 
     def __call__(self, batch):
         with self.torch.inference_mode():
-            output = self.model(**batch)
-            return output.start_logits, output.end_logits
+            output = self.model(**{name: values.to(self.device) for name, values in batch.items()})
+            return output.start_logits.cpu(), output.end_logits.cpu()
 
     def prepare(self, batch):
         return {name: self.torch.from_numpy(values) for name, values in batch.items()}
@@ -160,13 +179,14 @@ class Batches:
     def __init__(self, arguments):
         self.arguments = arguments
         self.ends = read_ends(arguments.lengths) if arguments.lengths else None
+        self.words = read_config(arguments.config)["vocab_size"] if arguments.config else 30000
         self.next_index = 0
 
     def make(self):
         import numpy
         rows, length = self.arguments.batch_size, self.arguments.seq_length
         generator = numpy.random.default_rng(self.next_index)
-        ids = generator.integers(5, 30000, (rows, length), dtype=numpy.int64)
+        ids = generator.integers(5, self.words, (rows, length), dtype=numpy.int64)
         lengths = numpy.full(rows, length)
         if self.ends:
             lengths = numpy.array([length_of(self.next_index + row, self.ends)
@@ -193,17 +213,47 @@ def run(model, batches, arguments):
             "sequences": arguments.batch_size * arguments.num_iter, "tokens": tokens}
 
 
-def main():
-    arguments = parse_arguments()
-    if arguments.save_model:
-        save_model(make_model(arguments.config), arguments.save_model)
-        return
+def warm(arguments):
+    """A model that has been called, and its batches."""
     batches = Batches(arguments)
     names = tuple(batches.make()[0])
     onnx = arguments.mode.startswith("onnxruntime")
     model = OnnxModel(arguments, names) if onnx else TorchModel(arguments)
     for _ in range(WARM_UP_CALLS):
         model(model.prepare(batches.make()[0]))
+    return model, batches
+
+
+def run_case(arguments):
+    model, batches = warm(arguments)
+    calls = sorted(run(model, batches, arguments)["seconds"])
+    return {"who": f"PyTorch {arguments.mode}", "model": pathlib.Path(arguments.config or "bert_base").stem.removeprefix("bert_"),
+            "seq_length": arguments.seq_length, "batch_size": arguments.batch_size, "p50_ms": 1e3 * statistics.median(calls),
+            "p99_ms": 1e3 * calls[-(-99 * len(calls) // 100) - 1],
+            "sequences_per_second": arguments.batch_size * len(calls) / sum(calls)}
+
+
+def forget():
+    import torch
+    torch.compiler.reset()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def main():
+    parser = make_parser()
+    arguments = parse(parser)
+    if arguments.save_model:
+        save_model(make_model(arguments.config), arguments.save_model)
+        return
+    if arguments.device == "cuda":
+        import torch
+        if not torch.cuda.is_available():
+            parser.exit(4, f"latency: torch {torch.__version__} finds no CUDA device that it can use\n")
+    if arguments.each:
+        answer_cases("latency", parser, lambda words: parse(parser, words), run_case, forget)
+        return
+    model, batches = warm(arguments)
     if not arguments.serve:
         print(json.dumps(run(model, batches, arguments)), flush=True)
         return

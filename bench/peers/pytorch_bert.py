@@ -1,10 +1,11 @@
 """BERT for pre-training in PyTorch as its users train it, and its batches: the model of pytorch_step.py.
 
-Three forms of one model, all from transformers' modules:
+Four forms of one model, all from transformers' modules:
   Library    BertForPreTraining as it is: rows of S slots, and the vocabulary at every position
   Gathered   the same rows, and the vocabulary at the predicted positions alone, as its best users have it
   Ragged     sequences laid end to end, [T, H]: no padding at all. On a card attention is torch's varlen_attn
              (torch 2.10 and later), elsewhere one call per sequence; neither has dropout on its probabilities
+  Nested     the same, but attention is sdpa on torch's nested tensors (jagged), with dropout
 A batch of sequences that are all full has no attention mask, so that sdpa may choose flash attention.
 """
 import torch
@@ -14,13 +15,17 @@ IGNORED = -100
 MASKED_SHARE = 0.15
 
 
-def make_model(config):
-    from transformers import BertConfig, BertForPreTraining
+def shape_of(config):
+    """What of a configuration of ours transformers' BertConfig has, too."""
     names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
              "intermediate_size", "max_position_embeddings", "type_vocab_size", "hidden_act",
              "hidden_dropout_prob", "attention_probs_dropout_prob", "layer_norm_eps")
-    shape = {name: config[name] for name in names if name in config}
-    model = BertForPreTraining(BertConfig(**shape, attn_implementation="sdpa"))
+    return {name: config[name] for name in names if name in config}
+
+
+def make_model(config):
+    from transformers import BertConfig, BertForPreTraining
+    model = BertForPreTraining(BertConfig(**shape_of(config), attn_implementation="sdpa"))
     if config.get("groupbert"):
         from groupbert import make_groupbert
         own = {name: config[f"groupbert_{key}"] for name, key in
@@ -93,26 +98,40 @@ class Gathered(torch.nn.Module):
 class RaggedLayer(torch.nn.Module):
     """A layer of transformers' BERT on [T, H]; `starts` [B + 1] are the sequences' borders."""
 
-    def __init__(self, layer, heads):
+    def __init__(self, layer, heads, dropout):
         super().__init__()
         self.layer = layer
         self.heads = heads
+        self.dropout = dropout  # of attention's probabilities, where attention has it
+
+    def attend(self, query, key, value, starts, longest):
+        return attend_within(query, key, value, starts, longest)
 
     def forward(self, hidden, starts, longest):
         attention = self.layer.attention
         query, key, value = (getattr(attention.self, name)(hidden).unflatten(-1, (self.heads, -1))
                              for name in ("query", "key", "value"))
-        context = attend_within(query, key, value, starts, longest).flatten(1)
+        context = self.attend(query, key, value, starts, longest).flatten(1)
         hidden = attention.output(context, hidden)
         return self.layer.output(self.layer.intermediate(hidden), hidden)
 
 
+class NestedLayer(RaggedLayer):
+    def attend(self, query, key, value, starts, longest):
+        rows = [torch.nested.nested_tensor_from_jagged(tensor, starts, max_seqlen=longest).transpose(1, 2)
+                for tensor in (query, key, value)]
+        dropout = self.dropout if self.training else 0.0
+        return scaled_dot_product_attention(*rows, dropout_p=dropout).transpose(1, 2).values()
+
+
 class Ragged(torch.nn.Module):
+    Layer = RaggedLayer
+
     def __init__(self, model):
         super().__init__()
         self.model = model
-        heads = model.config.num_attention_heads
-        self.layers = torch.nn.ModuleList(RaggedLayer(layer, heads) for layer in model.bert.encoder.layer)
+        heads, dropout = model.config.num_attention_heads, model.config.attention_probs_dropout_prob
+        self.layers = torch.nn.ModuleList(self.Layer(layer, heads, dropout) for layer in model.bert.encoder.layer)
 
     def forward(self, input_ids, token_type_ids, position_ids, starts, longest, predicted, labels,
                 next_sentence_label):
@@ -134,6 +153,10 @@ class Ragged(torch.nn.Module):
                 "position_ids": torch.cat([torch.arange(length) for length in lengths]),
                 "starts": starts.to(torch.int32), "longest": int(lengths.max()),
                 **predictions(samples, predicted)}
+
+
+class Nested(Ragged):
+    Layer = NestedLayer
 
 
 def attend_within(query, key, value, starts, longest):

@@ -5,9 +5,10 @@ The model is BertForPreTraining in the sizes of the configuration. It has GroupB
 (groupbert.py) where the configuration says so, and lacks the biases and the MLM transform that the
 configuration turns off. Every sequence has the full length S with P predictions;
 with --lengths it is as long as a histogram of lengths says, with 15 % of it to predict, and padded to
-S, or laid end to end with --layout ragged. Forward, backward and one AdamW update (fused). The library
-projects every position on the vocabulary; with --gather-predictions only the predicted ones, as PyTorch's
-best users do and we do. pytorch_bert.py has the three forms of the model.
+S, or laid end to end with --layout ragged or nested. Forward, backward and one update: AdamW (fused), or
+LAMB over all parameters at once (pytorch_lamb.py). The library projects every position on the vocabulary;
+with --gather-predictions only the predicted ones, as PyTorch's best users do and we do. pytorch_bert.py has
+the forms of the model.
 
 Modes, all with sdpa attention:
   f32    eager, compiled, compiled-layers
@@ -23,7 +24,7 @@ Prints one JSON line per repetition:
 With --serve it prints "ready" when it is warm, then answers each line "run" on stdin with one such
 line and leaves at the end of stdin, so that two programs can take turns on one machine.
 With --each every line of stdin holds the arguments of one case. Each is answered with one line, the
-median of --steps steps with what was asked and the case itself, or {"case": ..., "error": ...}.
+median of --steps steps with what was asked and the case itself, or {"what": "step", "case": ..., "error": ...}.
 """
 import argparse
 import contextlib
@@ -31,15 +32,17 @@ import gc
 import json
 import os
 import re
-import shlex
 import statistics
 import sys
 import time
+
+from cases import answer_cases
 
 MODES = {"f32": ("eager", "compiled", "compiled-layers"),
          "bf16": ("autocast", "compiled", "compiled-layers", "bf16-weights", "bf16-weights-compiled")}
 ATTENTIONS = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION", "efficient": "EFFICIENT_ATTENTION",
               "math": "MATH"}
+END_TO_END = ("ragged", "nested")
 WARM_UP_STEPS = 2
 
 
@@ -52,7 +55,8 @@ def make_parser():
     parser.add_argument("--seq-length", type=int, help="S; default: the configuration's")
     parser.add_argument("--predictions", type=int, help="P at most; default: max_predictions_per_seq")
     parser.add_argument("--lengths", help="histogram of lengths (TSV); default: all are full")
-    parser.add_argument("--layout", choices=("padded", "ragged"), default="padded")
+    parser.add_argument("--layout", choices=("padded", *END_TO_END), default="padded")
+    parser.add_argument("--optimizer", choices=("adamw", "lamb"), default="adamw")
     parser.add_argument("--attention", choices=sorted(ATTENTIONS), help="the only kind that sdpa may choose")
     parser.add_argument("--dtype", choices=sorted(MODES), default="f32")
     parser.add_argument("--mode", choices=sorted({m for modes in MODES.values() for m in modes}))
@@ -75,8 +79,8 @@ def check_arguments(arguments, refuse):
         refuse(f"--dtype {arguments.dtype} has the modes {', '.join(MODES[arguments.dtype])}")
     if arguments.batch != "fit" and not re.fullmatch(r"[1-9]\d*|", arguments.batch):
         refuse(f"--batch {arguments.batch}: give a number of sequences, or fit")
-    if arguments.layout == "ragged" and not arguments.gather_predictions:
-        refuse("--layout ragged needs --gather-predictions")
+    if arguments.layout in END_TO_END and not arguments.gather_predictions:
+        refuse(f"--layout {arguments.layout} needs --gather-predictions")
     if arguments.layout == "ragged" and arguments.attention:
         refuse("--attention chooses among sdpa's kinds, which --layout ragged does not use")
     if arguments.layout == "ragged" and arguments.device == "cuda" and arguments.dtype == "f32":
@@ -128,18 +132,18 @@ class Step:
 
     def __init__(self, arguments, config, sequences, is_compiled):
         import torch
-        from pytorch_bert import Gathered, Library, Ragged, make_model, make_samples, useful_flops
+        from pytorch_bert import make_model, make_samples, useful_flops
         self.arguments, self.sequences = arguments, sequences
         slots = arguments.seq_length or config["seq_length"]
         most = arguments.predictions or config["max_predictions_per_seq"]
         lengths = read_lengths(arguments.lengths, sequences) if arguments.lengths else [slots] * sequences
         samples = make_samples(lengths, min(most, slots - 3), config["vocab_size"])
         self.tokens, self.flops = sum(lengths), useful_flops(config, samples)
-        form = Ragged if arguments.layout == "ragged" else Gathered if arguments.gather_predictions else Library
+        form = form_of(arguments)
         model = make_model(config).to(arguments.device).train()
         if arguments.mode.startswith("bf16-weights"):
             model = model.to(torch.bfloat16)
-        self.optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, eps=1e-6, weight_decay=0.01, fused=True)
+        self.optimizer = make_optimizer(arguments.optimizer, model.parameters())
         self.batch = {name: value.to(arguments.device) if torch.is_tensor(value) else value
                       for name, value in form.batch(samples, slots).items()}
         self.loss = compiled(form(model), arguments.mode) if is_compiled else form(model)
@@ -170,6 +174,20 @@ class Step:
         return {"mode": self.arguments.mode, "dtype": self.arguments.dtype, "seconds": seconds,
                 "sequences": self.sequences, "sequences_per_second": self.sequences / seconds,
                 "tokens_per_second": self.tokens / seconds}
+
+
+def form_of(arguments):
+    from pytorch_bert import Gathered, Library, Nested, Ragged
+    ends = {"ragged": Ragged, "nested": Nested}
+    return ends.get(arguments.layout) or (Gathered if arguments.gather_predictions else Library)
+
+
+def make_optimizer(name, parameters):
+    import torch
+    if name == "lamb":
+        from pytorch_lamb import Lamb
+        return Lamb(parameters, lr=1e-4, eps=1e-6, weight_decay=0.01)
+    return torch.optim.AdamW(parameters, lr=1e-4, eps=1e-6, weight_decay=0.01, fused=True)
 
 
 def compiled(model, mode):
@@ -234,9 +252,9 @@ def run_case(arguments):
     step = make_step(arguments, config)
     seconds = [step()["seconds"] for _ in range(arguments.steps)]
     row = step.row(statistics.median(seconds))
-    drops_attention = arguments.layout == "padded" and config.get("attention_probs_dropout_prob", 0.1) > 0
+    drops_attention = arguments.layout != "ragged" and config.get("attention_probs_dropout_prob", 0.1) > 0
     row |= {"name": arguments.name, "fastest_seconds": min(seconds), "steps": arguments.steps, "device": arguments.device,
-            "layout": arguments.layout, "attention": arguments.attention or "any",
+            "layout": arguments.layout, "attention": arguments.attention or "any", "optimizer": arguments.optimizer,
             "gathers_predictions": arguments.gather_predictions, "drops_attention": drops_attention,
             "config": os.path.basename(arguments.config), "torch": torch.__version__,
             "seq_length": arguments.seq_length or config["seq_length"], "tokens": step.tokens}
@@ -247,44 +265,30 @@ def run_case(arguments):
     return row
 
 
-class RefusedCase(Exception):
-    pass
-
-
-def answer_case(parser, line, common):
-    try:
-        arguments = parser.parse_args([*common, *shlex.split(line)])
-        check_arguments(arguments, parser.error)
-        return run_case(arguments)
-    except Exception as error:  # the next case runs all the same
-        return {"error": f"{type(error).__name__}: {error}".strip().splitlines()[0][:300]}
-
-
-def answer_cases(parser, lines, common):
+def forget():
+    """What the last case compiled and allocated."""
     import torch
+    torch.compiler.reset()
+    free_memory()
 
-    def refuse(message):
-        raise RefusedCase(message)
-    parser.error = refuse
-    for line in lines:
-        print(json.dumps({"case": line, **answer_case(parser, line, common)}), flush=True)
-        torch.compiler.reset()
-        free_memory()
+
+def parse(parser, words=None):
+    arguments = parser.parse_args(words)
+    if words is not None or not arguments.each:
+        check_arguments(arguments, parser.error)
+    return arguments
 
 
 def main():
     parser = make_parser()
-    arguments = parser.parse_args()
-    if not arguments.each:
-        check_arguments(arguments, parser.error)
+    arguments = parse(parser)
     import torch
     if arguments.device == "cuda" and not torch.cuda.is_available():
         parser.exit(4, f"pytorch_step: torch {torch.__version__} finds no CUDA device that it can use\n")
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(1234)
     if arguments.each:
-        common = [word for word in sys.argv[1:] if word != "--each"]
-        answer_cases(parser, filter(None, map(str.strip, sys.stdin)), common)
+        answer_cases("step", parser, lambda words: parse(parser, words), run_case, forget)
         return
     step = make_step(arguments, read_config(arguments.config))
     if not arguments.serve:
