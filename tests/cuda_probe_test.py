@@ -53,6 +53,21 @@ class Probe(unittest.TestCase):
         self.assertLess(in_f32["bias_error"], 1e-4)
         self.assertLessEqual(in_bf16["bias_error"], 4)  # half a unit of bf16 above 1024
 
+    def test_a_card_that_is_its_emulation_agrees_with_it(self):
+        rows = self.rows("--only", "conformance", "--cublaslt", "/nowhere")["primitive"]
+        self.assertEqual(len(rows), 28)
+        for row in rows:
+            self.assertEqual((row["different"], row["passes"], row["results"]), (0, True, 128 * 128), row["name"])
+
+    def test_a_card_that_differs_is_told_with_the_operands(self):
+        result = run(EMULATED, "--only", "conformance", card="errs")
+        self.assertEqual((result.returncode, result.stderr), (1, "cuda_probe: 24 primitives differ from their emulation\n"))  # not: two roots that are NaN, two logarithms
+        rows = {row["name"]: row for row in map(json.loads, result.stdout.splitlines()) if row["what"] == "primitive"}
+        row = rows["ballot"]
+        self.assertEqual((row["different"], row["passes"]), (1, False))
+        self.assertEqual(int(row["card"], 16) ^ int(row["emulated"], 16), 1)
+        self.assertTrue(row["a"] and row["b"] and row["c"])
+
     def test_batches_by_arrays_of_pointers(self):
         rows = self.questions()["pointer_arrays"]
         self.assertEqual([row["case"] for row in rows], ["DEFAULT", "BIAS"])

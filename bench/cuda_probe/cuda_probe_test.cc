@@ -1,11 +1,13 @@
 // What the probe decides without a card.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <map>
 #include <string>
 
 #include "ceilings.h"
+#include "conformance.h"
 #include "cublas_lt.h"
 #include "device.h"
 #include "questions.h"
@@ -52,6 +54,31 @@ TEST(Gelu, FormsDifferWhereTheProbeLooks) {
     EXPECT_NEAR(gelu_by_tanh(x), gelu_by_erf(x), 5e-4);
   }
   EXPECT_GT(std::abs(gelu_by_tanh(-3) / gelu_by_erf(-3) - 1), 0.09);
+}
+
+bool are_same(Compared compared, uint64_t units, uint64_t one, uint64_t other) {
+  return is_same({"", compared, units, nullptr}, one, other);
+}
+
+TEST(Conformance, ComparesBitsOrNumbers) {
+  const auto word = [](float x) { return uint64_t{std::bit_cast<uint32_t>(x)}; };
+  EXPECT_TRUE(are_same(Compared::kBits, 0, 7, 7));
+  EXPECT_FALSE(are_same(Compared::kBits, 0, word(0.0f), word(-0.0f)));
+  EXPECT_TRUE(are_same(Compared::kFloat, 0, word(0.0f), word(-0.0f)));
+  EXPECT_TRUE(are_same(Compared::kFloat, 0, word(NAN), 0x7fffffff));
+  EXPECT_FALSE(are_same(Compared::kFloat, 9, word(NAN), word(INFINITY)));
+  for (const float x : {1.0f, -1.0f, 0x1p-149f, 3e38f}) {
+    const uint64_t next = word(std::nextafter(x, INFINITY));
+    EXPECT_FALSE(are_same(Compared::kFloat, 0, word(x), next)) << x;
+    EXPECT_TRUE(are_same(Compared::kFloat, 1, word(x), next)) << x;
+    EXPECT_TRUE(are_same(Compared::kFloat, 1, next, word(x))) << x;
+  }
+  EXPECT_TRUE(are_same(Compared::kFloat, 2, word(0x1p-149f), word(-0x1p-149f)));
+  EXPECT_FALSE(are_same(Compared::kFloat, 100, word(1.0f), word(-1.0f)));
+  const auto wide = [](double x) { return std::bit_cast<uint64_t>(x); };
+  EXPECT_FALSE(are_same(Compared::kDouble, 0, wide(1.0), wide(std::nextafter(1.0, 2.0))));
+  EXPECT_TRUE(are_same(Compared::kDouble, 1, wide(1.0), wide(std::nextafter(1.0, 2.0))));
+  EXPECT_FALSE(are_same(Compared::kDouble, 1, wide(INFINITY), wide(-INFINITY)));
 }
 
 TEST(Products, AreTheSquareAndFourteenOfBertLarge) {

@@ -1,19 +1,23 @@
-// What a card and its cuBLASLt do, before a kernel of ours is written: answers to the CUDA backend's open questions, and
-// the ceilings of copies and products. Each result is a line of JSON on stdout, written at once.
+// What a card and its cuBLASLt do: whether the card agrees with its emulation, answers to the CUDA backend's open
+// questions, and the ceilings of copies and products. Each result is a line of JSON on stdout, written at once.
 //
-// Usage: cuda_probe [--only library,questions,ceilings] [--tiny] [--load-seconds N] [--cublaslt FILE]
+// Usage: cuda_probe [--only conformance,library,questions,ceilings] [--tiny] [--load-seconds N] [--cublaslt FILE]
+//   conformance the words of backend/gpu/gpu.h, on the card and emulated; needs no cuBLASLt
 //   library     which cuBLASLt was opened, and its version; needs no card
 //   questions   GELU's epilogue, an f32 bias, BGRADB with an f32 D, batches by arrays of pointers
 //   ceilings    a copy of 2 GB, 8192^3, BERT-large's 14 products in all candidates, cold and after --load-seconds (10)
 //   --tiny      small sizes, to try the program
-// Exit: 0; 2 for a wrong argument; 4 where a library, a driver or a card is missing.
+// Exit: 0; 1 where the card differs from its emulation; 2 for a wrong argument; 4 where a library, a driver or a card is missing.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "ceilings.h"
+#include "conformance.h"
 #include "kernels.h"
 #include "questions.h"
 #include "row.h"
@@ -22,10 +26,11 @@ namespace cloze::cuda_probe {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: cuda_probe [--only library,questions,ceilings] [--tiny] [--load-seconds N] [--cublaslt FILE]";
+    "usage: cuda_probe [--only conformance,library,questions,ceilings] [--tiny] [--load-seconds N] [--cublaslt FILE]";
+constexpr const char* kParts[] = {"conformance", "library", "questions", "ceilings"};
 
 struct Arguments {
-  std::string only = "library,questions,ceilings";
+  std::string only = "conformance,library,questions,ceilings";
   std::string library;
   double load_seconds = 10;
   bool is_tiny = false;
@@ -37,7 +42,7 @@ void check_parts(const std::string& only) {
   for (size_t begin = 0; begin <= only.size();) {
     const size_t end = std::min(only.find(',', begin), only.size());
     const auto part = only.substr(begin, end - begin);
-    if (part != "library" && part != "questions" && part != "ceilings") {
+    if (std::find(std::begin(kParts), std::end(kParts), part) == std::end(kParts)) {
       throw std::invalid_argument("--only " + only + ": no part is called \"" + part + "\"");
     }
     begin = end + 1;
@@ -72,12 +77,7 @@ Arguments parse(int count, char** words) {
   return arguments;
 }
 
-void run(const Arguments& arguments) {
-  const CublasLt library(arguments.library);
-  if (arguments.wants("library")) Row("library").add("file", library.path()).add("version", static_cast<int64_t>(library.get_version())).write();
-  if (!arguments.wants("questions") && !arguments.wants("ceilings")) return;
-  require_card();
-  Row("kernels").add("compiled_for", kernel_architecture()).write();
+void ask(const Arguments& arguments, const CublasLt& library) {
   if (arguments.wants("questions")) {
     ask_gelu(library);
     ask_f32_bias(library);
@@ -93,13 +93,29 @@ void run(const Arguments& arguments) {
   }
 }
 
+// Returns how many primitives of the card differ.
+int run(const Arguments& arguments) {
+  const bool asks = arguments.wants("questions") || arguments.wants("ceilings");
+  std::optional<CublasLt> library;
+  if (asks || arguments.wants("library")) library.emplace(arguments.library);
+  if (arguments.wants("library")) Row("library").add("file", library->path()).add("version", static_cast<int64_t>(library->get_version())).write();
+  if (!asks && !arguments.wants("conformance")) return 0;
+  require_card();
+  Row("kernels").add("compiled_for", kernel_architecture()).write();
+  if (asks) ask(arguments, *library);
+  return arguments.wants("conformance") ? check_primitives() : 0;
+}
+
 }  // namespace
 }  // namespace cloze::cuda_probe
 
 int main(int count, char** words) {
   using namespace cloze::cuda_probe;
   try {
-    run(parse(count, words));
+    if (const int different = run(parse(count, words)); different > 0) {
+      std::fprintf(stderr, "cuda_probe: %d primitives differ from their emulation\n", different);
+      return 1;
+    }
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "cuda_probe: %s\n%s\n", error.what(), kUsage);
     return 2;
