@@ -1,6 +1,7 @@
 #include "model_fixture.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 
@@ -9,8 +10,11 @@
 namespace cloze::tests {
 namespace {
 
+// In the folder CLOZE_FIXTURES, where these tests run on another machine than the one that built them.
 std::string fixture_folder(const std::string& name) {
-  return std::string(CLOZE_SOURCE_DIR) + "/tests/fixtures/" + name;
+  const char* folder = std::getenv("CLOZE_FIXTURES");
+  return (folder != nullptr ? std::string(folder) : CLOZE_SOURCE_DIR "/tests/fixtures") + "/" +
+         name;
 }
 
 template <typename T>

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Trains a small BERT on a device and compares: 20 steps beside the CPU's, with dropout; two runs, and one that was
+interrupted, with the same bytes. Prints one JSON line per comparison. Exit: 1 when one of them failed.
+
+Two devices round differently, and training lets the difference grow. How far they may be apart is computed: the CPU's own
+losses are compared with those of a more exact run, in f32 with the scalar kernels in double (--device reference), in bf16
+with f32. A device that computes the same with other roundings is about as far from the exact run, so at most LARGEST_RATIO
+times as far from the CPU. Another dropout mask, or a missing term, is much farther.
+"""
+import argparse
+import contextlib
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+STEPS, LARGEST_RATIO = 20, 4
+ROUNDOFF = 2.0**-24  # of f32, in which losses are summed
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", type=lambda path: pathlib.Path(path).resolve(), required=True, help="cloze")
+    parser.add_argument("--device", required=True)
+    parser.add_argument("--tiny", action="store_true")
+    return parser.parse_args()
+
+
+def model_options(is_tiny):
+    hidden, words, sequences = (16, 128, 2) if is_tiny else (128, 1024, 8)
+    return [f"--hidden-size={hidden}", f"--intermediate-size={4 * hidden}", "--num-hidden-layers=2", "--num-attention-heads=2",
+            f"--vocab-size={words}", "--max-position-embeddings=32", "--seq-length=32", "--max-predictions-per-seq=5",
+            f"--global-batch-size={sequences}", "--micro-batch-size=2", f"--tokens-per-micro-batch={16 * sequences}",
+            "--hidden-dropout-prob=0.1", "--attention-probs-dropout-prob=0.1", "--optimizer=lamb", "--base-learning-rate=0.02",
+            "--lr-schedule=constant", "--warmup=0", "--max-grad-norm=1", "--on-loss-spike=ignore"]
+
+
+class Runs:
+    """Runs of one model in a folder, by name."""
+
+    def __init__(self, arguments, folder):
+        self.program, self.model, self.folder = arguments.program, model_options(arguments.tiny), folder
+
+    def train(self, name, device, precision, *more, steps=STEPS):
+        words = ["pretrain", "--generated-data", *self.model, f"--num-train-steps={steps}", "--steps-per-logs=1", "--max-to-keep=0",
+                 "--progress-bar=false", f"--device={device}", f"--precision={precision}", f"--save-path={self.folder / name}", *more]
+        result = subprocess.run([self.program, *words], capture_output=True, text=True, cwd=self.folder)
+        if result.returncode != 0:
+            raise RuntimeError(f"{name} on {device}: {(result.stderr.strip().splitlines() or ['no message'])[-1]}")
+
+    def losses(self, name):
+        lines = (self.folder / name / "metrics.jsonl").read_text().splitlines()
+        return [row["loss"] for row in map(json.loads, lines) if "loss" in row]
+
+    def weights(self, name):
+        """The bytes of the last checkpoint: weights and the optimiser's states."""
+        checkpoints = (self.folder / name).glob("checkpoint-*")
+        last = max(checkpoints, key=lambda path: int(path.name.split("-")[1]))
+        return [(last / f"{kind}.safetensors").read_bytes() for kind in ("model", "optimizer")]
+
+
+def largest_gap(some, others):
+    return max(abs(a - b) for a, b in zip(some, others, strict=True))
+
+
+def curve(runs, device, precision):
+    exact = ("reference", "f32") if precision == "f32" else ("cpu", "f32")
+    kinds = {"exact": exact, "cpu": ("cpu", precision), "device": (device, precision)}
+    losses = {}
+    for name, (on, at) in kinds.items():
+        runs.train(f"{precision}-{name}", on, at, "--steps-per-ckpts=0")
+        losses[name] = runs.losses(f"{precision}-{name}")
+    gap = largest_gap(losses["device"], losses["cpu"])
+    bound = LARGEST_RATIO * largest_gap(losses["cpu"], losses["exact"]) + ROUNDOFF * max(losses["cpu"])
+    return {"what": "curve", "precision": precision, "steps": len(losses["cpu"]), "largest_gap": gap, "bound": bound,
+            "first_loss": losses["device"][0], "last_loss": losses["device"][-1], "passes": gap <= bound}
+
+
+def same_bytes(runs, device, precision):
+    def train(name, *more, steps=6):
+        runs.train(f"{precision}-{name}", device, precision, "--steps-per-ckpts=3", *more, steps=steps)
+        return runs.weights(f"{precision}-{name}")
+    once, again = train("once"), train("again")
+    yield {"what": "same_bytes", "precision": precision, "of": "two runs", "passes": once == again}
+    train("resumed", steps=3)
+    resumed = train("resumed", f"--restore-dir={runs.folder / f'{precision}-resumed'}")
+    yield {"what": "same_bytes", "precision": precision, "of": "a run and a resumed one", "passes": once == resumed}
+
+
+def rows(arguments, folder):
+    runs = Runs(arguments, folder)
+    for precision in ("f32", "bf16"):
+        yield curve(runs, arguments.device, precision)
+        yield from same_bytes(runs, arguments.device, precision)
+
+
+def main():
+    arguments = parse_arguments()
+    failed = []
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(BrokenPipeError):
+        for row in rows(arguments, pathlib.Path(folder)):
+            print(json.dumps(row), flush=True)
+            if not row["passes"]:
+                failed.append(f"{row['what']} {row['precision']} {row.get('of', '')}".strip())
+    if failed:
+        sys.exit(f"whole_model: failed: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()
