@@ -36,7 +36,7 @@ answer = answers.get(name, {{}})
 cases = sys.stdin.read().splitlines() if "--each" in words else []
 for row in answer.get("rows", [dict(case=case, **answers["step"]) for case in cases]):
     print(row if isinstance(row, str) else json.dumps(row), flush=True)
-print(answer.get("says", ""), file=sys.stderr)
+print(answer.get("says", "").replace("WORDS", " ".join(words)), file=sys.stderr)
 if answer.get("sleeps"):
     if os.fork() == 0:  # as torch's compiler has workers
         time.sleep(60)
@@ -178,23 +178,27 @@ class GpuCheck(unittest.TestCase):
             "--only", "start,sweep,fixtures,profile,memcheck,racecheck,counters",
             cloze={"rows": ["cuda:0  a card"]},
             kernel_sweep={"rows": ["gelu cuda cases 30 failures 0", "gelu_gradient cuda cases 12 failures 2"], "status": 1,
-                          "says": "gelu_gradient: x [3]: 1 is not 2"},
+                          "says": "x [3]: 1 is not 2 with WORDS"},
             model_test={"rows": ["[       OK ] AllBackends/ModelFixtureTest.EveryGradient/bert_regression_cuda (12 ms)",
                                  "[  FAILED  ] AllBackends/ModelFixtureTest.EveryGradient/bert_b_cuda, where GetParam() = x (3 ms)"]},
             bench_step={"rows": ["operator and kernel                     share       ms   calls   GFLOP/s",
                                  "linear  products of cuBLASLt            71.5%    120.5     288  700000.1"]},
             **{"compute-sanitizer": {"rows": ["========= ERROR SUMMARY: 3 errors"]}})
         self.assertEqual(status, 1)
-        self.assertEqual(self.outcomes()["sweep"], ("failed", "gelu_gradient: x [3]: 1 is not 2"))
+        self.assertRegex(self.outcomes()["sweep"][1], r"^x \[3\]: 1 is not 2 with --device cuda --thin --part \d+/\d+$")
         for part in ("fixtures", "profile", "memcheck", "racecheck", "counters"):
             self.assertEqual(self.outcomes()[part], ("done", ""))
+        log = (self.out / "log.txt").read_text().splitlines()
+        processes = len(os.sched_getaffinity(0))
+        for part in range(processes):
+            self.assertIn(f"x [3]: 1 is not 2 with --device cuda --thin --part {part}/{processes}", log)
         self.assertEqual([row["line"] for row in self.rows("devices")], ["cuda:0  a card"])
         self.assertEqual([(row["test"], row["passes"], row["ms"]) for row in self.rows("fixture")],
                          [("EveryGradient/bert_regression_cuda", True, 12), ("EveryGradient/bert_b_cuda", False, 3)])
         row = self.rows("operator")[0]
         self.assertEqual((row["operator"], row["kernel"], row["percent"], row["calls"]), ("linear", "products of cuBLASLt", 71.5, 288))
         summary = (self.out / "summary.txt").read_text().splitlines()
-        for line in ("sweep: operator gelu_gradient, set cuda, cases 12, failures 2", "sweep: 2 operators, 42 cases, 2 failures",
+        for line in ("sweep: operator gelu_gradient, set cuda, cases 12, failures 2", f"sweep: 2 operators, {42 * processes} cases, {2 * processes} failures",
                      "fixture: 1 passed, 1 failed"):
             self.assertIn(line, summary)
         self.assertEqual(sum(line == "findings: tool ERROR, findings 3" for line in summary), 2)
@@ -212,10 +216,10 @@ class GpuCheck(unittest.TestCase):
         self.run_check("--only", "sweep", cloze={"status": 1, "says": "cloze: internal error"})
         self.assertEqual(self.outcomes(), {"sweep": ("done", "")})
         (self.out / "results.jsonl").unlink()
-        (self.folder / "bin" / "kernel_sweep").write_text("no program")
-        self.assertEqual(self.run_check("--only", "sweep,fixtures")[0], 1)
-        self.assertIn("Exec format error", self.outcomes()["sweep"][1])
-        self.assertEqual(self.outcomes()["fixtures"], ("done", ""))
+        (self.folder / "bin" / "cuda_probe").write_text("no program")
+        self.assertEqual(self.run_check("--only", "conformance,sweep")[0], 1)
+        self.assertIn("Exec format error", self.outcomes()["conformance"][1])
+        self.assertEqual(self.outcomes()["sweep"], ("done", ""))
 
     def test_training_may_take_what_the_other_parts_leave(self):
         gpu_check = load_script()
@@ -248,7 +252,7 @@ class GpuCheck(unittest.TestCase):
                              kernel_sweep={"rows": ["gelu cuda cases 30 failures 0"]})
         _, error = process.communicate(timeout=60)
         self.assertEqual(len(self.rows("product")), 2, error)
-        self.assertEqual(len(self.rows("sweep")), 1, error)
+        self.assertEqual(len(self.rows("sweep")), len(os.sched_getaffinity(0)), f"{self.outcomes()} {(self.out / "log.txt").read_text()}")
         self.assertEqual(self.rows("machine")[0]["commit"], (unpacked / "commit").read_text().strip())
         for row in self.rows("step"):  # the files that the real peer would read
             for word in shlex.split(row["case"]):

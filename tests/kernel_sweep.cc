@@ -1,9 +1,10 @@
 // Runs the sweep (backend/testing/kernel_sweep.h) over every kernel of the CPU on each instruction
-// set of this machine, or over those of the emulated device under some seeds, as
-// scripts/check_kernels and the tests do.
-//   kernel_sweep [--emulated SEEDS] [--thin] [--part I/N] [OPERATOR ...]
-// Prints a line "OPERATOR SET cases N failures N" for each operator and set or seed; failures go to
-// standard error. Exit status 1 when there are any, 2 when there is no such operator.
+// set of this machine, over those of the emulated device under some seeds, or over those of any
+// other device, in its memory, as scripts/check_kernels, scripts/gpu_check and the tests do.
+//   kernel_sweep [--emulated SEEDS | --device NAME] [--thin] [--part I/N] [OPERATOR ...]
+// Prints a line "OPERATOR SET cases N failures N" for each operator and set, seed or device;
+// failures go to standard error. Exit status 1 when there are any, 2 when there is no such operator
+// or device, 4 when this machine cannot use the device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,6 +33,9 @@
 #include "backend/gpu/matching_rows.h"
 #include "backend/testing/check_kernel.h"
 #include "backend/testing/kernel_sweep.h"
+#include "backend/testing/run_kernel.h"
+#include "base/error.h"
+#include "engine/devices.h"
 
 namespace cloze::backend::cpu {
 namespace {
@@ -71,6 +75,7 @@ struct Arguments {
   testing::SweepDensity density = testing::SweepDensity::kWhole;
   size_t part = 0, parts = 1;
   uint64_t seeds = 0;                       // of the emulated device; 0: the CPU
+  std::string_view device = {};             // any other; empty: the CPU
   std::vector<std::string_view> operators;  // none: all
 };
 
@@ -83,6 +88,8 @@ Arguments arguments_of(int argc, char** argv) {
     } else if (argument == "--emulated" && i + 1 < argc &&
                std::sscanf(argv[i + 1], "%lu", &arguments.seeds) == 1 && arguments.seeds > 0) {
       ++i;
+    } else if (argument == "--device" && i + 1 < argc) {
+      arguments.device = argv[++i];
     } else if (argument == "--part" && i + 1 < argc &&
                std::sscanf(argv[i + 1], "%zu/%zu", &arguments.part, &arguments.parts) == 2 &&
                arguments.part < arguments.parts) {
@@ -123,6 +130,16 @@ std::vector<Pass> passes_of(const Arguments& arguments) {
     passes.push_back({fmt::format("seed{}", seed),
                       [seed] { gpu::emulation::set_seed(seed); },
                       emulated_kernels,
+                      {1}});
+  }
+  if (!arguments.device.empty()) {
+    Device& device = engine::device_named(arguments.device);
+    passes.push_back({std::string(arguments.device),
+                      [&device] { testing::set_device(&device); },
+                      [&device](const graph::OpDefinition& op, DType) {
+                        const auto entries = device.backend().kernels(op);
+                        return std::vector<KernelEntry>(entries.begin(), entries.end());
+                      },
                       {1}});
   }
   if (!passes.empty()) return passes;
@@ -214,5 +231,13 @@ int run(const Arguments& arguments) {
 }  // namespace cloze::backend::cpu
 
 int main(int argc, char** argv) {
-  return cloze::backend::cpu::run(cloze::backend::cpu::arguments_of(argc, argv));
+  try {
+    return cloze::backend::cpu::run(cloze::backend::cpu::arguments_of(argc, argv));
+  } catch (const cloze::UserError& error) {
+    fmt::print(stderr, "kernel_sweep: {}\n", error.what());
+    return 2;
+  } catch (const cloze::EnvironmentError& error) {
+    fmt::print(stderr, "kernel_sweep: {}\n", error.what());
+    return 4;
+  }
 }

@@ -36,6 +36,15 @@ TRAINING = (
     ("large 128 compiled", LARGE, f"{SHORT} {WHOLE}"),
 )
 
+# Runs the program $0 with --part, so many of them at a time.
+IN_PARTS = """
+parts=$(nproc)
+for ((part = 0; part < parts; ++part)); do "$0" "$@" --part "$part/$parts" & running+=($!); done
+status=0
+for process in "${running[@]}"; do wait "$process" || status=$?; done
+exit "$status"
+"""
+
 
 class Part(NamedTuple):
     name: str
@@ -94,12 +103,17 @@ def tool_command(tool, words, command):
     return with_tool
 
 
-def sweep_words(few):
-    """Words of kernel_sweep: the thin sweep, or few of its cases."""
-    def words(sweep, arguments):
-        chosen = {"cuda": ["--cuda"], "emulated": ["--emulated", "1"], "cpu": []}[arguments.device]
-        return [sweep, *chosen, "--thin", *["--part", "0/60"] * (few or arguments.tiny)]
-    return words
+def few_words(sweep, arguments):
+    """Words of kernel_sweep: few cases of the thin sweep."""
+    chosen = {"cuda": ["--device", "cuda"], "emulated": ["--emulated", "1"], "cpu": []}[arguments.device]
+    return [sweep, *chosen, "--thin", "--part", "0/60"]
+
+
+def sweep_words(sweep, arguments):
+    """All of its cases, shared out to processes: the reference on the CPU takes most of the time."""
+    if arguments.tiny:
+        return few_words(sweep, arguments)
+    return ["bash", "-c", IN_PARTS, sweep, "--device", arguments.device, "--thin"]
 
 
 def fixture_words(tests, arguments):
@@ -176,7 +190,7 @@ PARTS = (
     Part("start", 20, probe_command("library")),
     Part("conformance", 10, probe_command("conformance")),
     Part("questions", 20, probe_command("questions")),
-    Part("sweep", 45, own_command("kernel_sweep", sweep_words(few=False)), read=sweep_row),
+    Part("sweep", 45, own_command("kernel_sweep", sweep_words), read=sweep_row),
     Part("fixtures", 15, own_command("model_test", fixture_words), read=fixture_row),
     Part("whole", 45, own_script("whole_model.py", "cloze")),
     Part("ceilings", 45, probe_command("ceilings")),
@@ -187,8 +201,8 @@ PARTS = (
     Part("latency", 40, peer_command("latency.py", lambda arguments: ["--each"]), latency_cases),
     Part("profile", 15, own_command("bench_step", profile_words), read=operator_row),
     Part("memcheck", 20, tool_command("compute-sanitizer", sanitizer_words("memcheck"),
-                                      own_command("kernel_sweep", sweep_words(few=True))), read=findings_row),
+                                      own_command("kernel_sweep", few_words)), read=findings_row),
     Part("racecheck", 20, tool_command("compute-sanitizer", sanitizer_words("racecheck"),
-                                       own_command("kernel_sweep", sweep_words(few=True))), read=findings_row),
+                                       own_command("kernel_sweep", few_words)), read=findings_row),
     Part("counters", 10, tool_command("ncu", counter_words, own_command("bench_step", profile_words))),
 )

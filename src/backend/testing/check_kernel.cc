@@ -205,18 +205,20 @@ void check_variant(const KernelEntry& entry, const Prepared& prepared,
   const Target target = target_of(prepared, accumulates);
   KernelRequest request = prepared.request;
   request.accumulates = accumulates;
+  int threads = 1;
   const auto report_line = [&](const std::string& line) {
-    report.failures.push_back(
-        fmt::format("{}: {}{}, threads {}: {}", entry.name, describe(prepared.kernel_case),
-                    accumulation_text(accumulates), host::threads_of(request), line));
+    report.failures.push_back(fmt::format("{}: {}{}, threads {}: {}", entry.name,
+                                          describe(prepared.kernel_case),
+                                          accumulation_text(accumulates), threads, line));
   };
   const auto report_lines = [&](const std::vector<std::string>& lines) {
     std::ranges::for_each(lines, report_line);
   };
   if (effort.is_whole) report_lines(doubts(prepared.kernel_case, target));
   KernelOutcome by_one_thread;
-  for (const int threads : all_threads) {
-    request.target = std::make_shared<host::HostTarget>(TargetOptions{threads});
+  for (const int number : all_threads) {
+    threads = number;
+    request.target = make_target(TargetOptions{threads});
     if (const auto refusal = entry.refuse(request)) {
       report.refusal = refusal;
       return;

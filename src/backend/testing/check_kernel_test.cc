@@ -8,6 +8,8 @@
 
 #include "backend/host/host_target.h"
 #include "backend/reference/backend.h"
+#include "backend/testing/run_kernel.h"
+#include "backend/walled/walled_device.h"
 #include "base/error.h"
 #include "ops/gelu.h"
 #include "ops/linear.h"
@@ -121,11 +123,8 @@ void expect_caught(Fault fault, const std::string& part) {
       << failures[0];
 }
 
-TEST(CheckKernel, ARightKernelPasses) {
+void expect_all_caught() {
   EXPECT_TRUE(failures_with(Fault::kNone, normal_linear()).empty());
-}
-
-TEST(CheckKernel, EveryFaultIsCaught) {
   expect_caught(Fault::kWrongValue, "1 of 15 elements wrong, worst [14]");
   expect_caught(Fault::kUnwritten, "1 of 15 elements wrong, worst [7] = -nan");
   expect_caught(Fault::kPastTheEnd, "bytes beside output 0 overwritten");
@@ -134,6 +133,14 @@ TEST(CheckKernel, EveryFaultIsCaught) {
   expect_caught(Fault::kDependsOnThreads, "threads 3: result 0: other bytes than by one thread");
   expect_caught(Fault::kPastWorkspace, "bytes beside workspace overwritten");
   expect_caught(Fault::kThrows, "threads 1: thread 3 reads what thread 4 writes");
+}
+
+TEST(CheckKernel, EveryFaultIsCaught) { expect_all_caught(); }
+
+TEST(CheckKernel, EveryFaultIsCaughtInTheMemoryOfADevice) {
+  set_device(&walled::device());
+  expect_all_caught();
+  set_device(nullptr);
 }
 
 // An infinity is expected as it is: neither NaN nor the other infinity is as good.

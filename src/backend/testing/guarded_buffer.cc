@@ -27,6 +27,11 @@ GuardedBuffer::~GuardedBuffer() {
   if (memory_) ASAN_UNPOISON_MEMORY_REGION(start_, bytes_ + 2 * guard_bytes_);
 }
 
+std::span<std::byte> GuardedBuffer::guarded() {
+  ASAN_UNPOISON_MEMORY_REGION(start_, bytes_ + 2 * guard_bytes_);
+  return std::as_writable_bytes(std::span(start_, bytes_ + 2 * guard_bytes_));
+}
+
 void GuardedBuffer::fill_with_nan() { std::memset(data(), 0xFF, bytes_); }
 
 bool GuardedBuffer::guards_are_intact() const {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace cloze::backend::testing {
 
@@ -22,6 +23,9 @@ class GuardedBuffer {
   void* data() { return start_ + guard_bytes_; }
   const void* data() const { return start_ + guard_bytes_; }
   size_t bytes() const { return bytes_; }
+  // The data with both strips, to be copied elsewhere and back; AddressSanitizer allows access to it from then on.
+  std::span<std::byte> guarded();
+  size_t guard_bytes() const { return guard_bytes_; }
   // Every float, bfloat16 or double read from this pattern is NaN.
   void fill_with_nan();
   bool guards_are_intact() const;  // makes AddressSanitizer allow access to them

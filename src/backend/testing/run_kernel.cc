@@ -5,12 +5,16 @@
 #include <algorithm>
 
 #include "backend/host/host_device.h"
+#include "backend/host/host_target.h"
 #include "backend/reference/backend.h"
 #include "backend/testing/guarded_buffer.h"
+#include "base/division.h"
 #include "base/error.h"
 
 namespace cloze::backend::testing {
 namespace {
+
+Device* g_device = nullptr;
 
 bool accumulates(const KernelRequest& request, size_t output) {
   return output < request.accumulates.size() && request.accumulates[output];
@@ -38,6 +42,13 @@ std::vector<DeviceAddress> addresses(std::vector<GuardedBuffer>& buffers) {
 struct Memory {
   std::vector<GuardedBuffer> inputs, pristine_inputs, outputs;
   GuardedBuffer workspace;
+
+  std::vector<GuardedBuffer*> all() {
+    std::vector<GuardedBuffer*> all{&workspace};
+    for (GuardedBuffer& buffer : inputs) all.push_back(&buffer);
+    for (GuardedBuffer& buffer : outputs) all.push_back(&buffer);
+    return all;
+  }
 };
 
 Memory make_memory(const Kernel& kernel, const KernelRequest& request,
@@ -80,22 +91,68 @@ void append_result(KernelOutcome& outcome, const graph::TensorType& type,
   outcome.results_bytes.emplace_back(static_cast<const char*>(buffer.data()), buffer.bytes());
 }
 
-}  // namespace
+// Copies of buffers in a device's memory, in one block.
+class DeviceCopies {
+ public:
+  DeviceCopies(Device& device, Stream& stream, std::vector<GuardedBuffer*> buffers)
+      : stream_(stream), buffers_(std::move(buffers)) {
+    size_t end = 0;
+    for (GuardedBuffer* buffer : buffers_) {
+      const size_t data = round_up(end + buffer->guard_bytes(), kAlignment);
+      data_.push_back(data);
+      end = data + buffer->bytes() + buffer->guard_bytes();
+    }
+    memory_ = device.allocate(end);
+    for (size_t i = 0; i < buffers_.size(); ++i) stream.copy_in(begin(i), buffers_[i]->guarded());
+  }
 
-KernelOutcome run_kernel(Kernel& kernel, const KernelRequest& request,
-                         const std::vector<Tensor>& inputs,
-                         const std::vector<Tensor>& initial_outputs) {
+  DeviceAddress data(size_t i) const { return memory_->start() + static_cast<int64_t>(data_[i]); }
+  void take_back() {
+    for (size_t i = 0; i < buffers_.size(); ++i) stream_.copy_out(begin(i), buffers_[i]->guarded());
+  }
+
+ private:
+  static constexpr size_t kAlignment = 256;
+
+  DeviceAddress begin(size_t i) const {
+    return memory_->start() + static_cast<int64_t>(data_[i] - buffers_[i]->guard_bytes());
+  }
+
+  Stream& stream_;
+  std::vector<GuardedBuffer*> buffers_;
+  std::vector<size_t> data_;  // where the data of each begins
+  std::unique_ptr<DeviceMemory> memory_;
+};
+
+void run_on_host(Kernel& kernel, Memory& memory) {
+  const std::vector<DeviceAddress> inputs = addresses(memory.inputs);
+  const std::vector<DeviceAddress> outputs = addresses(memory.outputs);
+  host::HostStream stream;
+  kernel.run({inputs, outputs, DeviceAddress(memory.workspace.data())}, stream);
+}
+
+void run_on_device(Kernel& kernel, Memory& memory, Device& device) {
+  const std::unique_ptr<Stream> stream = device.make_stream();
+  DeviceCopies copies(device, *stream, memory.all());
+  BoundLaunch launch{.kernel = &kernel, .workspace = copies.data(0)};
+  size_t next = 1;
+  for (size_t i = 0; i < memory.inputs.size(); ++i) launch.inputs.push_back(copies.data(next++));
+  for (size_t i = 0; i < memory.outputs.size(); ++i) launch.outputs.push_back(copies.data(next++));
+  stream->launch(std::span(&launch, 1), "a tested kernel");
+  copies.take_back();
+}
+
+KernelOutcome run_in(Device* device, Kernel& kernel, const KernelRequest& request,
+                     const std::vector<Tensor>& inputs,
+                     const std::vector<Tensor>& initial_outputs) {
   CLOZE_CHECK(inputs.size() == request.inputs.size(), "{}: {} inputs given, {} in the request",
               request.op->name, inputs.size(), request.inputs.size());
   Memory memory = make_memory(kernel, request, inputs, initial_outputs);
-  const std::vector<DeviceAddress> input_addresses = addresses(memory.inputs);
-  const std::vector<DeviceAddress> output_addresses = addresses(memory.outputs);
-  host::HostStream stream;
-  kernel.run({.inputs = input_addresses,
-              .outputs = output_addresses,
-              .workspace = DeviceAddress(memory.workspace.data())},
-             stream);
-
+  if (device != nullptr) {
+    run_on_device(kernel, memory, *device);
+  } else {
+    run_on_host(kernel, memory);
+  }
   KernelOutcome outcome;
   outcome.violations = violations(request, memory);
   for (size_t i = 0; i < request.outputs.size(); ++i) {
@@ -105,6 +162,21 @@ KernelOutcome run_kernel(Kernel& kernel, const KernelRequest& request,
     append_result(outcome, request.inputs[i], memory.inputs[i]);
   }
   return outcome;
+}
+
+}  // namespace
+
+void set_device(Device* device) { g_device = device; }
+
+std::shared_ptr<const Target> make_target(const TargetOptions& options) {
+  if (g_device != nullptr) return g_device->backend().target(options);
+  return std::make_shared<host::HostTarget>(options);
+}
+
+KernelOutcome run_kernel(Kernel& kernel, const KernelRequest& request,
+                         const std::vector<Tensor>& inputs,
+                         const std::vector<Tensor>& initial_outputs) {
+  return run_in(g_device, kernel, request, inputs, initial_outputs);
 }
 
 std::vector<graph::TensorType> result_types(const KernelRequest& request) {
@@ -129,7 +201,7 @@ std::vector<Tensor> run_reference_in_double(const KernelRequest& request,
   for (const Tensor& tensor : inputs) exact_inputs.push_back(in_double(tensor));
   for (const Tensor& tensor : initial_outputs) exact_outputs.push_back(in_double(tensor));
   const std::unique_ptr<Kernel> kernel = entries.front().create(exact);
-  return run_kernel(*kernel, exact, exact_inputs, exact_outputs).results;
+  return run_in(nullptr, *kernel, exact, exact_inputs, exact_outputs).results;
 }
 
 std::vector<Tensor> apply_in_double(const graph::OpDefinition& op, const std::any& attributes,

@@ -1,9 +1,11 @@
 // Runs one kernel on tensors, with guard bytes around everything it is given.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "backend/device.h"
 #include "backend/kernel.h"
 #include "backend/testing/tensor.h"
 
@@ -16,6 +18,12 @@ struct KernelOutcome {
   // Broken promises: guard bytes or inputs overwritten.
   std::vector<std::string> violations;
 };
+
+// Where kernels run from now on, in this process: in the memory of a device, guards and all. Null, as
+// it is at first: in the host's. The reference in double stays there.
+void set_device(Device* device);
+// What a kernel is made for there.
+std::shared_ptr<const Target> make_target(const TargetOptions& options);
 
 // Outputs that accumulate start as initial_outputs says; the others, and the workspace, start as
 // NaN, so that a missing write or an early read shows.
