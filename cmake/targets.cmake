@@ -67,6 +67,16 @@ function(cloze_room_sources sources tests)
   set(${tests} ${found_tests} PARENT_SCOPE)
 endfunction()
 
+# cloze_take_libraries_beside(PROGRAM ...)
+# Programs that scripts/gpu_check takes to another machine, with their libraries in ../lib. RPATH, unlike RUNPATH, also holds
+# for what these libraries load. It is that of the build: installed programs have none.
+function(cloze_take_libraries_beside)
+  foreach(program ${ARGN})
+    set_target_properties(${program} PROPERTIES BUILD_RPATH "\$ORIGIN/../lib")
+    target_link_options(${program} PRIVATE LINKER:--disable-new-dtags)
+  endforeach()
+endfunction()
+
 # cloze_embed_text(ROOM page.html kPageHtml)
 # Puts the text of a file beside the room's sources into the program: as kPageHtml of "ROOM/page_html.h".
 function(cloze_embed_text room input name)

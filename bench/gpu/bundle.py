@@ -1,13 +1,14 @@
 """The archive that scripts/gpu_check pack makes: all that a run needs on a machine with a card, but for Python, the driver
 and NVIDIA's and PyTorch's libraries.
 
-In its folder gpu_check: programs/ and lib/, stripped; bin/, which starts each program with these libraries; the scripts,
-configurations and fixtures where they are in the repository. The C library is the machine's own: it must be as new as that
-of the machine that built the programs.
+In its folder gpu_check: bin/ and lib/, stripped; the scripts, configurations and fixtures where they are in the repository.
+Programs look for libraries in ../lib (cmake/targets.cmake). The C library is the machine's own: it must be as new as that of
+the machine that built the programs.
 """
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import tarfile
 import tempfile
@@ -20,11 +21,8 @@ SOURCES = ("scripts/gpu_check", "bench/gpu", "bench/peers", "bench/peer_packages
            "configs/bert_base.json", "configs/bert_large.json", "tests/fixtures/lengths/wikipedia_512.tsv",
            "tests/fixtures/bert_*")
 MOST_MIB = 56  # less than the 64 that a lent machine may take, with the repository beside it
+PT_DYNAMIC, DT_RUNPATH, DT_LOOS = 2, 29, 0x6000000d  # elf(5)
 C_LIBRARY = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|anl|mvec)\.so\..*)$")
-STARTER = """#!/bin/sh
-here=$(dirname "$(readlink -f "$0")")
-LD_LIBRARY_PATH="$here/../lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" exec "$here/../programs/NAME" "$@"
-"""
 
 
 class BundleError(Exception):
@@ -52,12 +50,16 @@ def put_stripped(source, to):
     to.chmod(0o755)
 
 
-def put_program(name, source, folder):
-    put_stripped(source, folder / "programs" / name)
-    starter = folder / "bin" / name
-    starter.parent.mkdir(exist_ok=True)
-    starter.write_text(STARTER.replace("NAME", name))
-    starter.chmod(0o755)
+def forget_runpath(library):
+    """Makes the loader pass over a library's RUNPATH, which would keep it from looking where the program does (ld.so(8))."""
+    image = bytearray(library.read_bytes())
+    headers, (size, count) = struct.unpack_from("<Q", image, 0x20)[0], struct.unpack_from("<HH", image, 0x36)
+    for header in range(headers, headers + size * count, size):
+        kind, _, begin, _, _, length = struct.unpack_from("<IIQQQQ", image, header)
+        for entry in range(begin, begin + length, 16) if kind == PT_DYNAMIC else ():
+            if struct.unpack_from("<Q", image, entry)[0] == DT_RUNPATH:
+                struct.pack_into("<Q", image, entry, DT_LOOS)  # a tag that means nothing
+    library.write_bytes(image)
 
 
 def put_sources(folder):
@@ -73,10 +75,11 @@ def put_sources(folder):
 
 def fill(folder, programs, commit):
     for name, source in programs.items():
-        put_program(name, source, folder)
+        put_stripped(source, folder / "bin" / name)
     binaries = [path for path in programs.values() if path.read_bytes()[:4] == b"\x7fELF"]  # stand-ins are scripts
     for name, file in libraries(binaries).items():
         put_stripped(file, folder / "lib" / name)
+        forget_runpath(folder / "lib" / name)
     put_sources(folder)
     (folder / "commit").write_text(commit + "\n")
 

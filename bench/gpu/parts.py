@@ -36,12 +36,15 @@ TRAINING = (
     ("large 128 compiled", LARGE, f"{SHORT} {WHOLE}"),
 )
 
-# Runs the program $0 with --part, so many of them at a time.
+# Runs the program $0 once for each processor, with --part. Each has a file: lines of many in one pipe may mix.
 IN_PARTS = """
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 parts=$(nproc)
-for ((part = 0; part < parts; ++part)); do "$0" "$@" --part "$part/$parts" & running+=($!); done
+for ((part = 0; part < parts; ++part)); do "$0" "$@" --part "$part/$parts" >"$folder/$part" & running+=($!); done
 status=0
 for process in "${running[@]}"; do wait "$process" || status=$?; done
+cat "$folder"/*
 exit "$status"
 """
 
@@ -138,7 +141,7 @@ def counter_words(arguments):
 
 
 def sanitizer_words(tool):
-    return lambda arguments: ["--tool", tool, "--target-processes", "all", "--error-exitcode", 1]
+    return lambda arguments: ["--tool", tool, "--target-processes", "all", "--print-limit", 20, "--error-exitcode", 1]
 
 
 def training_cases(arguments):
@@ -189,20 +192,20 @@ findings_row = matched(r"^=+ (ERROR|RACECHECK) SUMMARY: (\d+)", "findings", ("to
 PARTS = (
     Part("start", 20, probe_command("library")),
     Part("conformance", 10, probe_command("conformance")),
-    Part("questions", 20, probe_command("questions")),
-    Part("sweep", 45, own_command("kernel_sweep", sweep_words), read=sweep_row),
+    Part("questions", 15, probe_command("questions")),
+    Part("sweep", 40, own_command("kernel_sweep", sweep_words), read=sweep_row),
     Part("fixtures", 15, own_command("model_test", fixture_words), read=fixture_row),
-    Part("whole", 45, own_script("whole_model.py", "cloze")),
-    Part("ceilings", 45, probe_command("ceilings")),
-    Part("rates", 80, own_script("rates.py", "bench_step")),
-    Part("training", 90, peer_command("pytorch_step.py", lambda arguments: ["--each"]), training_cases, takes_slack=True),
+    Part("whole", 35, own_script("whole_model.py", "cloze")),
+    Part("ceilings", 40, probe_command("ceilings")),
+    Part("rates", 110, own_script("rates.py", "bench_step")),
+    Part("training", 60, peer_command("pytorch_step.py", lambda arguments: ["--each"]), training_cases, takes_slack=True),
     Part("operators", 35, peer_command("pytorch_operators.py", lambda arguments: ["--tiny"] * arguments.tiny)),
     Part("answers", 30, with_torch(own_script("answers.py", "cloze"))),
-    Part("latency", 40, peer_command("latency.py", lambda arguments: ["--each"]), latency_cases),
+    Part("latency", 75, peer_command("latency.py", lambda arguments: ["--each"]), latency_cases),
     Part("profile", 15, own_command("bench_step", profile_words), read=operator_row),
-    Part("memcheck", 20, tool_command("compute-sanitizer", sanitizer_words("memcheck"),
+    Part("memcheck", 15, tool_command("compute-sanitizer", sanitizer_words("memcheck"),
                                       own_command("kernel_sweep", few_words)), read=findings_row),
-    Part("racecheck", 20, tool_command("compute-sanitizer", sanitizer_words("racecheck"),
+    Part("racecheck", 15, tool_command("compute-sanitizer", sanitizer_words("racecheck"),
                                        own_command("kernel_sweep", few_words)), read=findings_row),
     Part("counters", 10, tool_command("ncu", counter_words, own_command("bench_step", profile_words))),
 )

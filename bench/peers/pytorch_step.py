@@ -140,7 +140,8 @@ class Step:
         samples = make_samples(lengths, min(most, slots - 3), config["vocab_size"])
         self.tokens, self.flops = sum(lengths), useful_flops(config, samples)
         form = form_of(arguments)
-        model = make_model(config).to(arguments.device).train()
+        with torch.device(arguments.device):  # where the weights are drawn
+            model = make_model(config).train()
         if arguments.mode.startswith("bf16-weights"):
             model = model.to(torch.bfloat16)
         self.optimizer = make_optimizer(arguments.optimizer, model.parameters())
