@@ -85,6 +85,9 @@ CLOZE_DEVICE uint64_t bits_of(double x) {
   return both.bits;
 }
 
+// x, or 0 where it is NaN, whose bits may differ.
+CLOZE_DEVICE float number(float x) { return x == x ? x : 0.0f; }
+
 #define CLOZE_PRIMITIVE(Name, result)                                     \
   struct Name {                                                           \
     CLOZE_DEVICE static uint64_t of(uint32_t a, uint32_t b, uint32_t c) { \
@@ -107,6 +110,7 @@ CLOZE_PRIMITIVE(DoubleSquareRoot,
 CLOZE_PRIMITIVE(Logarithm, bits_of(logarithm(x)));
 CLOZE_PRIMITIVE(LogarithmOfOnePlus, bits_of(logarithm_of_one_plus(x)));
 CLOZE_PRIMITIVE(RoundedToBf16, bits_of(to_float(to_bf16(x))));
+CLOZE_PRIMITIVE(PairOfBf16, bf16_pair(number(x), number(y)));
 CLOZE_PRIMITIVE(Exponential, bits_of(exponential(x)));
 CLOZE_PRIMITIVE(HyperbolicTangent, bits_of(hyperbolic_tangent(x)));
 CLOZE_PRIMITIVE(GeluErf, bits_of(gelu_erf(x)));
@@ -135,6 +139,29 @@ struct Shuffles {
   }
 };
 
+// A pair of small whole numbers, so that sums of their products are exact in any order.
+CLOZE_DEVICE float small_number(uint32_t bits) { return static_cast<float>(bits % 17) - 8.0f; }
+CLOZE_DEVICE uint32_t small_pair(uint32_t bits) {
+  return bf16_pair(small_number(bits), small_number(bits >> 5));
+}
+
+CLOZE_DEVICE uint64_t mixed_words(const uint32_t (&x)[4]) {
+  uint64_t mixed = 0;
+  for (const uint32_t word : x) mixed = mixed * 0x9e3779b97f4a7c15u + word;
+  return mixed;
+}
+
+struct MultiplyAdd {
+  CLOZE_DEVICE static uint64_t of(uint32_t a, uint32_t b, uint32_t c) {
+    const uint32_t pairs[4] = {small_pair(a), small_pair(a >> 7), small_pair(a >> 14),
+                               small_pair(a >> 21)};
+    float sums[4] = {small_number(c), small_number(c >> 7), small_number(c >> 14),
+                     small_number(c >> 21)};
+    multiply_add(sums, pairs, small_pair(b), small_pair(b >> 13));
+    return mixed_words({as_bits(sums[0]), as_bits(sums[1]), as_bits(sums[2]), as_bits(sums[3])});
+  }
+};
+
 // The thread whose cell a thread reads: one of another warp for most.
 CLOZE_DEVICE int partner() { return (thread() * 7 + 3) % kBlockThreads; }
 
@@ -149,6 +176,32 @@ struct Exchange {
     shared.cells[thread()].put(on.a.load(i));
     sync_block();
     on.y.store(i, static_cast<uint64_t>(shared.cells[partner()].get()));
+  }
+};
+
+// Matrices whose rows are those of other threads.
+template <bool kIsTransposed>
+struct LoadMatrices {
+  static constexpr int kThreads = kBlockThreads;
+  static constexpr int kColumns = 8;
+  struct Shared {
+    alignas(16) Cell<bf16> rows[kThreads * kColumns];
+  };
+  CLOZE_DEVICE static void run(const Operands& on) {
+    Shared& shared = gpu::shared<Shared>();
+    const int64_t i = global_thread<LoadMatrices>();
+    for (int column = 0; column < kColumns; ++column) {
+      shared.rows[thread() * kColumns + column].put(
+          {static_cast<uint16_t>((on.a.load(i) >> column) ^ on.b.load(i))});
+    }
+    sync_block();
+    uint32_t x[4];
+    if (kIsTransposed) {
+      load_transposed_matrices(x, shared.rows[partner() * kColumns]);
+    } else {
+      load_matrices(x, shared.rows[partner() * kColumns]);
+    }
+    on.y.store(i, mixed_words(x));
   }
 };
 
@@ -219,6 +272,10 @@ std::vector<Primitive> primitives() {
           each<WarpSum>("warp_sum"),
           each<Shuffles<uint32_t>>("shuffle_xor", Compared::kBits),
           each<Shuffles<double>>("shuffle_xor, double", Compared::kBits),
+          each<PairOfBf16>("bf16_pair", Compared::kBits),
+          each<MultiplyAdd>("multiply_add", Compared::kBits),
+          of_block<LoadMatrices<false>>("load_matrices"),
+          of_block<LoadMatrices<true>>("load_transposed_matrices"),
           of_block<Exchange>("sync_block"),
           of_block<Copies>("begin_copy, wait_for_copies")};
 }
