@@ -1,6 +1,6 @@
 #include "plan/kernel_choice.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -29,8 +29,10 @@ KernelChoice choose_kernel(const backend::Backend& backend, const backend::Kerne
     choice.name = entry.name;
     return choice;
   }
-  throw InternalError(
-      fmt::format("backend {} has no kernel for {}", backend.name(), request.op->name));
+  throw_user_error("device {} cannot compute {} here: {}; choose another `device`", backend.name(),
+                   request.op->name,
+                   choice.refusals.empty() ? "it has no kernel for it yet"
+                                           : fmt::format("{}", fmt::join(choice.refusals, "; ")));
 }
 
 }  // namespace cloze::plan

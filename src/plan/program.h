@@ -62,7 +62,7 @@ struct Program {
 };
 
 // Chooses kernels and addresses. UserError for options that the backend has no target for,
-// InternalError when it has no kernel for a node.
+// and when it has no kernel for a node.
 Program make_program(graph::Graph graph, const backend::Backend& backend,
                      const backend::TargetOptions& options);
 
