@@ -1,11 +1,6 @@
 #include "backend/emulated/emulated_device.h"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
-#include <deque>
-#include <unordered_map>
-#include <vector>
 
 #include "backend/cpu/backend.h"
 #include "backend/gpu/emulation/seed.h"
@@ -20,16 +15,8 @@ namespace {
 
 class EmulatedBackend final : public host::HostBackend {
  public:
-  EmulatedBackend() {
-    for (const gpu::KernelTable& table : gpu::kernel_tables()) {
-      for (const gpu::KernelRow& row : table) {
-        names_.push_back(fmt::format("emulated/{}{}{}", row.op->name,
-                                     row.variant.empty() ? "" : "/", row.variant));
-        kernels_[row.op].push_back({names_.back(), row.refuse, row.create});
-      }
-    }
+  EmulatedBackend() : kernels_(gpu::kernels_by_operator()) {
     for (auto& [op, kernels] : kernels_) {
-      num_own_[op] = kernels.size();
       const auto others = cpu::backend().kernels(*op);
       kernels.insert(kernels.end(), others.begin(), others.end());
     }
@@ -41,16 +28,9 @@ class EmulatedBackend final : public host::HostBackend {
     const auto found = kernels_.find(&op);
     return found == kernels_.end() ? cpu::backend().kernels(op) : found->second;
   }
-  std::span<const KernelEntry> own_kernels(const graph::OpDefinition& op) const {
-    const auto found = num_own_.find(&op);
-    return found == num_own_.end() ? std::span<const KernelEntry>()
-                                   : kernels(op).first(found->second);
-  }
 
  private:
-  std::deque<std::string> names_;
-  std::unordered_map<const graph::OpDefinition*, std::vector<KernelEntry>> kernels_;  // best first
-  std::unordered_map<const graph::OpDefinition*, size_t> num_own_;  // the first of them
+  gpu::KernelsByOperator kernels_;
 };
 
 uint64_t seed_of_environment() {
@@ -61,17 +41,16 @@ uint64_t seed_of_environment() {
   return *number;
 }
 
-const EmulatedBackend& instance() {
+}  // namespace
+
+const Backend& backend() {
   static const EmulatedBackend backend;
   return backend;
 }
 
-}  // namespace
-
-const Backend& backend() { return instance(); }
-
 std::span<const KernelEntry> own_kernels(const graph::OpDefinition& op) {
-  return instance().own_kernels(op);
+  const auto found = gpu::kernels_by_operator().find(&op);
+  return found == gpu::kernels_by_operator().end() ? std::span<const KernelEntry>() : found->second;
 }
 
 Device& device() {

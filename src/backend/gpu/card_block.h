@@ -12,6 +12,8 @@
 
 namespace cloze::backend::gpu::inline card {
 
+inline constexpr const char* kDeviceName = "cuda";
+
 struct bf16 {
   uint16_t bits;
 };

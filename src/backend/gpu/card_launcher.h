@@ -1,21 +1,14 @@
 // Launcher (launcher.h) of a card, by nvcc.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <string>
 #include <string_view>
 
-#include "backend/device.h"
+#include "backend/gpu/card.h"
 #include "backend/gpu/card_block.h"
 #include "backend/gpu/launcher.h"
 
 namespace cloze::backend::gpu::inline card {
-
-// The stream of the device that has the card.
-cudaStream_t stream_of(Stream& stream);
-// EnvironmentError that names the kernel when its launch failed.
-void check_launch(std::string_view kernel, cudaError_t error);
 
 // One block on a multiprocessor is enough: with more in mind ptxas spills.
 template <typename K>

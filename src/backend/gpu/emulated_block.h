@@ -21,6 +21,8 @@ namespace cloze::backend::gpu::inline emulated {
 using emulation::Block;
 using emulation::Place;
 
+inline constexpr const char* kDeviceName = "emulated";  // before the names of kernels
+
 struct bf16 {
   uint16_t bits;
 };

@@ -1,6 +1,7 @@
 #include "backend/gpu/kernels.h"
 
 #include <algorithm>
+#include <deque>
 
 namespace cloze::backend::gpu::inline CLOZE_GPU_TARGET {
 namespace {
@@ -9,6 +10,26 @@ template <typename Predicate>
 bool any_type(const KernelRequest& request, const Predicate& predicate) {
   const auto holds = [&](const graph::TensorType& type) { return predicate(type.dtype); };
   return std::ranges::any_of(request.inputs, holds) || std::ranges::any_of(request.outputs, holds);
+}
+
+KernelsByOperator named_kernels() {
+  static std::deque<std::string> names;
+  KernelsByOperator kernels;
+  const auto add = [&](KernelTable table) {
+    for (const KernelRow& row : table) {
+      std::string& name = names.emplace_back(kDeviceName);
+      name += "/" + std::string(row.op->name);
+      if (!row.variant.empty()) name += "/" + std::string(row.variant);
+      kernels[row.op].push_back({name, row.refuse, row.create});
+    }
+  };
+  add(global_norm_kernels());
+  add(tiled_attention_kernels());
+  add(tiled_attention_gradient_kernels());
+#define CLOZE_ADD_KERNELS(family) add(family##_kernels());
+  CLOZE_OPERATOR_FAMILIES(CLOZE_ADD_KERNELS)
+#undef CLOZE_ADD_KERNELS
+  return kernels;
 }
 
 }  // namespace
@@ -29,14 +50,9 @@ KernelTable linear_kernels() { return {}; }
 KernelTable packed_linear_kernels() { return {}; }
 KernelTable vocabulary_loss_kernels() { return {}; }
 
-std::span<const KernelTable> kernel_tables() {
-  static const KernelTable kTables[] = {global_norm_kernels(), tiled_attention_kernels(),
-                                        tiled_attention_gradient_kernels(),
-#define CLOZE_KERNELS(family) family##_kernels(),
-                                        CLOZE_OPERATOR_FAMILIES(CLOZE_KERNELS)
-#undef CLOZE_KERNELS
-  };
-  return kTables;
+const KernelsByOperator& kernels_by_operator() {
+  static const KernelsByOperator kernels = named_kernels();
+  return kernels;
 }
 
 }  // namespace cloze::backend::gpu::inline CLOZE_GPU_TARGET

@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "backend/gpu/call.h"
+#include "backend/gpu/kernels_by_operator.h"
 #include "backend/kernel.h"
 #include "backend/operator_families.h"
 
@@ -97,7 +98,8 @@ KernelTable global_norm_kernels();
 KernelTable tiled_attention_kernels();
 KernelTable tiled_attention_gradient_kernels();
 
-// All of these tables; of an operator the best kernel first.
-std::span<const KernelTable> kernel_tables();
+// All of these; of an operator the best kernel first. They are called "DEVICE/OPERATOR" or
+// "DEVICE/OPERATOR/VARIANT".
+const KernelsByOperator& kernels_by_operator();
 
 }  // namespace cloze::backend::gpu::inline CLOZE_GPU_TARGET

@@ -1,0 +1,46 @@
+#include "backend/cuda/cuda_backend.h"
+
+#include <fmt/format.h>
+
+#include "backend/gpu/card.h"
+#include "passes/fuse.h"
+
+namespace cloze::backend::cuda {
+namespace {
+
+class CardTarget final : public Target {
+ public:
+  explicit CardTarget(const Card& card) : card_(card) {}
+  std::string description() const override {
+    return fmt::format("{}, {}, {} multiprocessors", card_.name, card_.instruction_set(),
+                       card_.multiprocessors);
+  }
+
+ private:
+  Card card_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Target> CudaBackend::target(const TargetOptions&) const {
+  return std::make_shared<CardTarget>(card_);
+}
+
+std::vector<GraphPass> CudaBackend::training_passes() const {
+  return {{"fuse_activations", passes::fuse_activations},
+          {"fuse_vocabulary_loss", passes::fuse_vocabulary_loss}};
+}
+
+std::vector<GraphPass> CudaBackend::evaluation_passes() const {
+  return {{"fuse_activations", passes::fuse_activations}};
+}
+
+std::vector<GraphPass> CudaBackend::inference_passes(DType) const { return evaluation_passes(); }
+
+std::span<const KernelEntry> CudaBackend::kernels(const graph::OpDefinition& op) const {
+  const gpu::KernelsByOperator& kernels = gpu::kernels_by_operator();
+  const auto found = kernels.find(&op);
+  return found == kernels.end() ? std::span<const KernelEntry>() : found->second;
+}
+
+}  // namespace cloze::backend::cuda
