@@ -42,6 +42,7 @@ RUNS = {
     "plan": "",
     "fill": "",
     "inspect": "",
+    "devices": "",
     "compile": "",
     "latency": "--num-iter 2",
     "convert": "",
@@ -192,10 +193,11 @@ class HelpExamplesTest(unittest.TestCase):
         for command in ("pretrain", "serve", "latency"):
             with self.subTest(command):
                 text = help_of(command, "--help-all")
-                self.assertRegex(text, r"--device +Device that computes \{cpu\} \[cpu\]")
+                self.assertRegex(text, r"--device +Device that computes; auto: ")
+                self.assertIn("{auto, cpu, cuda} [auto]", " ".join(text.split()))
                 self.assertNotRegex(text, r"\b(walled|reference|null)\b")
-        wrong = subprocess.run([PROGRAM, "plan", "--device", "cuda"], capture_output=True, text=True, timeout=60)
-        self.assertEqual(wrong.stderr, 'cloze: --device is "cuda"; choose one of cpu\n')
+        wrong = subprocess.run([PROGRAM, "plan", "--device", "gpu"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(wrong.stderr, 'cloze: --device is "gpu"; choose one of auto, cpu, cuda\n')
         walled = subprocess.run([PROGRAM, "plan", "--device", "walled", "--config", "bert_tiny"], capture_output=True,
                                 text=True, timeout=60)
         self.assertEqual(walled.returncode, 0, walled.stderr)

@@ -131,7 +131,7 @@ def lines(count):
 
 MACHINE = {
     "threads": Effect(2, prints_same),
-    "device": Effect("none", refused('device is "none"; choose one of cpu')),
+    "device": Effect("none", refused('device is "none"; choose one of auto, cpu, cuda')),
     "instruction_set": Effect("none", refused("none")),
 }
 
@@ -362,6 +362,13 @@ class InspectTest(InferenceEffects, unittest.TestCase):
     COMMAND = "inspect"
     BASE = {"arguments": [MODEL]}
     EFFECTS = {}
+
+
+# tests/cuda_test.py tests what it says of cards.
+class DevicesTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "devices"
+    BASE = {}
+    EFFECTS = {"json": Effect("true", lambda run, base: json.loads(run.output.splitlines()[0])["name"] in base.output)}
 
 
 class BenchmarkTest(InferenceEffects, unittest.TestCase):

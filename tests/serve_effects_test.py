@@ -195,7 +195,7 @@ class ServeTest(OptionEffects, unittest.TestCase):
         "port": Effect(PORT, lambda run, base: run.address[1] == PORT != base.address[1] and
                        same_answer(run, base), host="127.0.0.2", base={}),
         "threads": Effect(2, same_answer),
-        "device": Effect("none", refused('device is "none"; choose one of cpu')),
+        "device": Effect("none", refused('device is "none"; choose one of auto, cpu, cuda')),
         "instruction_set": Effect("none", refused("none")),
         "model_name": Effect("towns", lambda run, base: json.loads(run.ask(BLANK)[1])["model"] == "towns" and
                              json.loads(base.ask(BLANK)[1])["model"] == "mlm/checkpoint-1"),

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "backend/cpu/backend.h"
+#include "backend/cuda/cuda_device.h"
 #include "backend/emulated/emulated_device.h"
 #include "backend/late/late_device.h"
 #include "backend/null/backend.h"
@@ -18,17 +19,19 @@ namespace {
 
 struct DeviceRow {
   std::string_view name;
-  backend::Device& (*device)();
+  backend::Device& (*only)() = nullptr;
+  backend::Device& (*numbered)(std::string_view number) = nullptr;
   bool is_for_tests = true;
 };
 
 constexpr std::array kTable{
-    DeviceRow{"cpu", backend::cpu::device, false},
-    DeviceRow{"reference", backend::reference::device},
-    DeviceRow{"walled", backend::walled::device},
-    DeviceRow{"late", backend::late::device},
-    DeviceRow{"emulated", backend::emulated::device},
-    DeviceRow{"null", backend::null::device},
+    DeviceRow{.name = "cpu", .only = backend::cpu::device, .is_for_tests = false},
+    DeviceRow{.name = "cuda", .numbered = backend::cuda::device, .is_for_tests = false},
+    DeviceRow{.name = "reference", .only = backend::reference::device},
+    DeviceRow{.name = "walled", .only = backend::walled::device},
+    DeviceRow{.name = "late", .only = backend::late::device},
+    DeviceRow{.name = "emulated", .only = backend::emulated::device},
+    DeviceRow{.name = "null", .only = backend::null::device},
 };
 
 std::vector<std::string> names_of(bool are_for_tests) {
@@ -47,8 +50,11 @@ backend::Device& device_named(std::string_view name) {
   if (found == kTable.end()) {
     throw_user_error("unknown device {}; choose {}", name, fmt::join(device_names(), ", "));
   }
+  if (found->numbered) {
+    return found->numbered(kind == name ? std::string_view() : name.substr(kind.size() + 1));
+  }
   if (kind != name) throw_user_error("there is only one device {0}: give {0}, not {1}", kind, name);
-  return found->device();
+  return found->only();
 }
 
 std::vector<std::string> device_names() { return names_of(false); }

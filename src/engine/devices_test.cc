@@ -17,15 +17,26 @@ std::string refusal(std::string_view name) {
 }
 
 TEST(Devices, AreCalledByTheirNames) {
-  for (const auto& names : {device_names(), test_device_names()}) {
-    for (const std::string& name : names) EXPECT_EQ(device_named(name).name(), name);
-  }
+  EXPECT_EQ(device_named("cpu").name(), "cpu");
+  for (const std::string& name : test_device_names()) EXPECT_EQ(device_named(name).name(), name);
 }
 
 TEST(Devices, OthersAreRefused) {
-  EXPECT_EQ(refusal("gpu"), "unknown device gpu; choose cpu");
-  EXPECT_EQ(refusal("gpu:1"), "unknown device gpu:1; choose cpu");
+  EXPECT_EQ(refusal("gpu"), "unknown device gpu; choose cpu, cuda");
+  EXPECT_EQ(refusal("gpu:1"), "unknown device gpu:1; choose cpu, cuda");
   EXPECT_EQ(refusal("cpu:1"), "there is only one device cpu: give cpu, not cpu:1");
+}
+
+// tests/cuda_test.py says what is said where there is none.
+TEST(Devices, ACardIsUsedOrSaidWhyNot) {
+  const bool has_card = cards().refusal.empty();
+  EXPECT_EQ(has_card, !cards().cards.empty());
+  EXPECT_EQ(has_card, cards().advice.empty());
+  if (has_card) {
+    EXPECT_EQ(device_named("cuda").name(), "cuda");
+  } else {
+    EXPECT_ANY_THROW(device_named("cuda"));
+  }
 }
 
 }  // namespace

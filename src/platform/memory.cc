@@ -75,6 +75,8 @@ void MemoryBlock::set_accessible(bool on) const {
   }
 }
 
+int64_t machine_bytes() { return int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE); }
+
 int64_t private_bytes() { return status_bytes("RssAnon:") + status_bytes("VmSwap:"); }
 int64_t resident_bytes() { return status_bytes("VmRSS:"); }
 int64_t resident_file_bytes() { return status_bytes("RssFile:"); }

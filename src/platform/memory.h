@@ -38,6 +38,9 @@ class MemoryBlock {
 // The bytes that a block of so many takes.
 int64_t whole_pages(int64_t bytes);
 
+// RAM of this machine.
+int64_t machine_bytes();
+
 // Memory of this process, in bytes: what it holds itself now, in RAM or swapped out; what is
 // resident now, and the most that ever was, which count the pages of the program and of mapped
 // files too; and these pages alone, which the system takes back when it needs them.

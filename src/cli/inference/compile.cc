@@ -37,8 +37,7 @@ void run(const Options& options) {
   platform::require_other_files(
       {.inputs = {options.model.checkpoint}, .outputs = {options.output_file}});
   check_replaced(options.output_file);
-  limit_instruction_set(options.model.instruction_set);
-  const inference::PackOptions& how = options.model.compile;
+  const inference::PackOptions how = on_chosen_machine(options.model);
   inference::PretrainedModel trained = open_trained_model(options.model.checkpoint);
   const inference::InferenceMemory needed =
       inference::inference_memory(trained.config, trained.head, how, platform::resolved_threads(0));

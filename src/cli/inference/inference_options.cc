@@ -175,23 +175,30 @@ inference::PackedModel compile_model(inference::PretrainedModel model,
 std::shared_ptr<const inference::PackedModel> open_model(const ModelOptions& options,
                                                          int num_threads) {
   using inference::PackedModel;
-  limit_instruction_set(options.instruction_set);
+  inference::PackOptions how = on_chosen_machine(options);
   const fs::path& path = options.checkpoint;
   const int threads = platform::resolved_threads(num_threads);
   if (!PackedModel::is_packed(path)) {
     inference::PretrainedModel model = open_trained_model(path);
-    inference::PackOptions how = options.compile;
     how.target.threads = threads;
     print_forecast(inference::inference_memory(model.config, model.head, how, threads), 0);
     return std::make_shared<const PackedModel>(compile_model(std::move(model), how));
   }
-  auto model = std::make_shared<const PackedModel>(PackedModel::open(path, options.compile.device));
+  auto model = std::make_shared<const PackedModel>(PackedModel::open(path, how.device));
   print_notes(*model);
   auto needed =
       inference::inference_memory(model->config(), model->head(), model->options(), threads);
   needed.loading_bytes = 0;  // loading is done
   print_forecast(needed, static_cast<int64_t>(model->weights()->bytes()));
   return model;
+}
+
+inference::PackOptions on_chosen_machine(const ModelOptions& options) {
+  limit_instruction_set(options.instruction_set);
+  inference::PackOptions how = options.compile;
+  how.device = chosen_device(how.device);
+  say_card(how.device);
+  return how;
 }
 
 void add_device_options(OptionTable& table, ModelOptions& options) {

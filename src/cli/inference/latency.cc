@@ -16,18 +16,16 @@ namespace cloze::cli {
 namespace {
 
 inference::PackedModel open_model(const LatencyCommand& options) {
-  limit_instruction_set(options.model.instruction_set);
-  const auto& [checkpoint, compile, instruction_set] = options.model;
+  const std::filesystem::path& checkpoint = options.model.checkpoint;
   if (options.program.empty() && checkpoint.empty()) {
     throw_user_error("there is no model; give --init-checkpoint, or a packed one as --program");
   }
-  if (!options.program.empty()) {
-    return inference::PackedModel::open(options.program, compile.device);
-  }
+  const inference::PackOptions how = on_chosen_machine(options.model);
+  if (!options.program.empty()) return inference::PackedModel::open(options.program, how.device);
   if (inference::PackedModel::is_packed(checkpoint)) {
     throw_user_error("{} is a packed model; give it as --program", checkpoint.string());
   }
-  return compile_model(open_trained_model(checkpoint), compile);
+  return compile_model(open_trained_model(checkpoint), how);
 }
 
 // Shows how many calls have begun, including the warm-up calls.

@@ -11,6 +11,7 @@ void add_choose(Subcommand program);      // chooses one of several texts
 void add_classify(Subcommand program);    // classifies texts and pairs of texts
 void add_compile(Subcommand program);     // stores a model with its weights packed
 void add_convert(Subcommand program);     // converts checkpoints
+void add_devices(Subcommand program);     // lists what this machine computes with
 void add_fill(Subcommand program);        // fills in blanks
 void add_finetune(Subcommand program);    // fine-tunes on a table of one's own
 void add_finetune_tag(Subcommand group);  // of that group: on words with tags

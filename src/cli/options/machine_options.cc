@@ -1,15 +1,55 @@
 #include "cli/options/machine_options.h"
 
-#include "engine/devices.h"
+#include "base/error.h"
+#include "cli/console/say.h"
 #include "engine/instruction_set.h"
 
 namespace cloze::cli {
 
+namespace {
+
+constexpr const char* kCard = "cuda";
+
+}  // namespace
+
 Option device_option(std::string& device) {
+  device = kAnyDevice;
+  std::vector<std::string> choices = engine::device_names();
+  choices.insert(choices.begin(), kAnyDevice);
   return {"device",
           &device,
-          "Device that computes",
-          {.choices = engine::device_names(), .choices_of_tests = engine::test_device_names()}};
+          "Device that computes; auto: a CUDA card where there is one, else the CPU; cuda:1 is the "
+          "second card (cloze devices lists all)",
+          {.choices = choices,
+           .choices_of_tests = engine::test_device_names(),
+           .are_choices_numbered = true}};
+}
+
+std::string chosen_device(const std::string& device, const engine::Cards& cards,
+                          const comm::PlaceOnHost& place) {
+  if (device != kAnyDevice && device != kCard) return device;
+  if (device == kAnyDevice && !cards.refusal.empty()) return "cpu";
+  const auto count = std::ssize(cards.cards);
+  if (place.size == 1 || count == 0) return kCard;
+  if (count < place.size) {
+    throw_user_error(
+        "{} processes on this machine need a card each, and it has {}; start fewer processes, or "
+        "choose `device` cpu",
+        place.size, count);
+  }
+  return fmt::format("{}:{}", kCard, place.rank);
+}
+
+std::string chosen_device(const std::string& device) {
+  const std::string chosen = chosen_device(device, engine::cards(), comm::place_on_host());
+  engine::device_named(chosen);  // or says what is wrong with it
+  return chosen;
+}
+
+void say_card(const std::string& chosen_device) {
+  if (!chosen_device.starts_with(kCard)) return;
+  const auto target = engine::device_named(chosen_device).backend().target({});
+  say("device {}: {}\n", chosen_device, target->description());
 }
 
 Option instruction_set_option(std::string& instruction_set) {

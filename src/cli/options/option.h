@@ -54,6 +54,7 @@ using OptionTarget =
 struct OptionRules {
   std::vector<std::string> choices = {};           // of a text; empty: any
   std::vector<std::string> choices_of_tests = {};  // taken as well, and not offered
+  bool are_choices_numbered = false;               // "cuda:1" is taken as "cuda" is
   std::string hint = {};               // shown after the choices when another is asked for
   std::optional<double> minimum = {};  // of a number, or each of a list; inclusive
   std::optional<double> maximum = {};

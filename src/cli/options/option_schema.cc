@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include "cli/options/option_table.h"
 #include "cli/options/option_value.h"
 
@@ -48,7 +50,11 @@ Json schema_of(const Option& option, const Json& default_value) {
       with_null(std::visit([](const auto& target) { return type_of(target); }, option.target));
   std::vector<std::string> choices = rules.choices;
   choices.insert(choices.end(), rules.choices_of_tests.begin(), rules.choices_of_tests.end());
-  if (!choices.empty()) schema["enum"] = choices_of(choices);
+  if (!choices.empty() && rules.are_choices_numbered) {
+    schema["pattern"] = fmt::format("^({})(:.*)?$", fmt::join(choices, "|"));
+  } else if (!choices.empty()) {
+    schema["enum"] = choices_of(choices);
+  }
   if (rules.minimum) schema["minimum"] = *rules.minimum;
   if (rules.maximum) schema["maximum"] = *rules.maximum;
   if (!default_value.is_null()) schema["default"] = default_value;

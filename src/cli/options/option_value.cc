@@ -115,8 +115,11 @@ void store(const Context& context, std::string& target) {
   }
   const std::vector<std::string>& choices = context.option.rules.choices;
   const std::string& hint = context.option.rules.hint;
+  const std::string_view text = target;
+  const std::string_view choice =
+      context.option.rules.are_choices_numbered ? text.substr(0, text.find(':')) : text;
   const auto has = [&](const auto& texts) {
-    return std::ranges::find(texts, target) != texts.end();
+    return std::ranges::find(texts, choice) != texts.end();
   };
   if (!choices.empty() && !has(choices) && !has(context.option.rules.choices_of_tests)) {
     context.refuse(fmt::format("choose one of {}{}{}", fmt::join(choices, ", "),

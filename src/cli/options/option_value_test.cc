@@ -97,6 +97,15 @@ TEST(OptionValue, NumbersStandForText) {
   EXPECT_EQ(refusal(option, "true"), "f: precision is true; it must be text");
 }
 
+TEST(OptionValue, AChoiceMayHaveANumber) {
+  std::string target;
+  const Option option{
+      "device", &target, "", {.choices = {"cpu", "cuda"}, .are_choices_numbered = true}};
+  EXPECT_EQ(refusal(option, "\"cuda:1\""), "accepted");
+  EXPECT_EQ(target, "cuda:1");
+  EXPECT_EQ(refusal(option, "\"gpu:1\""), "f: device is \"gpu:1\"; choose one of cpu, cuda");
+}
+
 TEST(OptionValue, AHintFollowsTheChoices) {
   std::string target;
   const Option option{"task", &target, "", {.choices = {"GLUE"}, .hint = "see task_name"}};

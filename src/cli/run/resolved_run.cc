@@ -8,6 +8,7 @@
 #include "base/division.h"
 #include "base/error.h"
 #include "cli/console/say.h"
+#include "cli/options/machine_options.h"
 #include "cli/options/shipped_files.h"
 #include "cli/run/export_options.h"
 #include "text/utf8.h"
@@ -110,6 +111,7 @@ ResolvedRun::ResolvedRun(const RunOptions& options)
       training(options.training) {
   training.global_batch_size = batch.sequences_per_step;
   training.step.capacity = {.tokens = batch.tokens, .sequences = batch.sequences};
+  training.step.compile.device = chosen_device(options.training.step.compile.device);
 }
 
 void validate(const ResolvedRun& run) {

@@ -15,6 +15,7 @@
 #include "checkpoints/tensor_names.h"
 #include "cli/console/exit_code.h"
 #include "cli/console/say.h"
+#include "cli/options/machine_options.h"
 #include "cli/plan/run_memory.h"
 #include "cli/report/step_profile.h"
 #include "formats/json.h"
@@ -182,6 +183,7 @@ train::TrainingState run_training(train::TrainingOptions options, const Resolved
   report_nothing_to_do(run, training.first_step(), total_steps);
   platform::stop_if_requested();
   add_session(memory, training, run, saves);
+  say_card(run.training.step.compile.device);
   say("{}\n", memory.text());
   progress.emplace(make_progress(run.options, total_steps));
   profile = profile_of(training.session(), run, memory.text());
