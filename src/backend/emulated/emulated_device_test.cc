@@ -9,11 +9,13 @@
 
 #include "backend/gpu/chunks.h"
 #include "backend/gpu/emulation/seed.h"
+#include "backend/gpu/vocabulary_rows.h"
 #include "backend/reference/backend.h"
 #include "backend/testing/check_kernel.h"
 #include "base/error.h"
 #include "ops/gradient_descent.h"
 #include "ops/optimizer_update.h"
+#include "ops/vocabulary_loss.h"
 
 namespace cloze::backend::emulated {
 namespace {
@@ -45,22 +47,47 @@ INSTANTIATE_TEST_SUITE_P(Operators, EmulatedKernels,
                          ::testing::ValuesIn(operators_with_own_kernels()),
                          [](const auto& info) { return std::string(info.param->name); });
 
+// The last case of the operator for activations of this dtype.
+testing::KernelCase case_of(const graph::OpDefinition& op, DType dtype) {
+  testing::KernelCase last;
+  for (testing::KernelCase& one : testing::kernel_cases(dtype)) {
+    if (one.op == &op) last = std::move(one);
+  }
+  return last;
+}
+
+void expect_no_failures(const testing::KernelCase& one) {
+  const testing::CaseReport report = testing::sweep_case(own_kernels(*one.op).front(), one, {1});
+  EXPECT_EQ(fmt::format("{}", fmt::join(report.failures, "\n")), "");
+}
+
 // Parameters have more chunks than the block that adds their sums has threads.
 TEST(EmulatedDevice, UpdatesParametersOfManyChunks) {
   constexpr int64_t kElements = 2 * gpu::kChunkThreads * gpu::kChunkElements + 5;
   for (const graph::OpDefinition* op :
        {&ops::kAdamW, &ops::kLamb, &ops::kMomentum, &ops::kGlobalNorm}) {
-    testing::KernelCase one;
-    for (testing::KernelCase& of_f32 : testing::kernel_cases(DType::kF32)) {
-      if (of_f32.op == op) one = std::move(of_f32);
-    }
+    testing::KernelCase one = case_of(*op, DType::kF32);
     const Shape shape = one.inputs.front().shape;
     for (graph::TensorType& type : one.inputs) {
       if (type.shape == shape) type.shape = {kElements};
     }
     one.summed_terms = kElements;
-    const testing::CaseReport report = testing::sweep_case(own_kernels(*op).front(), one);
-    EXPECT_EQ(fmt::format("{}", fmt::join(report.failures, "\n")), "");
+    expect_no_failures(one);
+  }
+}
+
+// More rows than two blocks of logits have, each with a normalizer of its own.
+TEST(EmulatedDevice, GoesOverManyBlocksOfLogits) {
+  constexpr int64_t kRows = 2 * gpu::kVocabularyRows + 5;
+  using Op = ops::VocabularyLossWithGradient;
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    testing::KernelCase one = case_of(ops::kVocabularyLossWithGradient, dtype);
+    one.inputs[Op::kX].shape = {kRows, 2};
+    one.inputs[Op::kTable].shape = {3, 2};
+    one.inputs[Op::kLabels].shape = one.inputs[Op::kNormalizer].shape = {kRows};
+    one.inputs[Op::kBias].shape = {3};
+    one.summed_terms = kRows;
+    expect_no_failures(one);
   }
 }
 

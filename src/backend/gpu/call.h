@@ -2,13 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <source_location>
 #include <string>
+#include <type_traits>
 
 #include "backend/gpu/gpu.h"
 #include "backend/gpu/launcher.h"
 #include "backend/kernel.h"
 
 namespace cloze::backend::gpu::inline CLOZE_GPU_TARGET {
+
+template <typename T>
+constexpr DType dtype_of() {
+  return std::is_same_v<std::remove_const_t<T>, bf16> ? DType::kBF16 : DType::kF32;
+}
 
 class Call {
  public:
@@ -42,7 +49,9 @@ class Call {
                             elements);
   }
 
+  const KernelRequest& request() const { return request_; }
   bool has_input(size_t i) const { return i < request_.inputs.size(); }
+  bool has_output(size_t i) const { return i < request_.outputs.size(); }
   bool accumulates(size_t output) const { return request_.accumulates[output]; }
   const Shape& input_shape(size_t i) const { return request_.inputs[i].shape; }
   const Shape& output_shape(size_t i) const { return request_.outputs[i].shape; }
@@ -54,6 +63,19 @@ class Call {
   template <typename K>
   void launch(const Grid& grid, const typename K::Arguments& arguments) const {
     launcher_.launch<K>(grid, arguments);
+  }
+  // C = A B, or C += A B (product.h). The first kProductBytes of the workspace are the product's.
+  template <typename T, typename C>
+  void multiply(const ProductSizes& sizes, const Matrices<T, C>& of, bool accumulates = false,
+                const std::source_location& place = std::source_location::current()) const {
+    launcher_.multiply<T, C>({.sizes = sizes,
+                              .a = of.a.layout,
+                              .b = of.b.layout,
+                              .c = of.c.layout,
+                              .operands = dtype_of<T>(),
+                              .result = dtype_of<C>(),
+                              .accumulates = accumulates},
+                             of, arguments_.workspace, place);
   }
 
  private:

@@ -59,7 +59,8 @@ class Global {
   Global() = default;
   explicit Global(T* data) : data_(data) {}
 
-  CLOZE_DEVICE explicit operator bool() const { return data_ != nullptr; }
+  __host__ CLOZE_DEVICE explicit operator bool() const { return data_ != nullptr; }
+  T* data() const { return data_; }
 
   template <typename V = Element>
   CLOZE_DEVICE V load(int64_t i) const {

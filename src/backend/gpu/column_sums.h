@@ -6,7 +6,7 @@
 //     struct Inputs { Global<const float> x; int64_t columns; };
 //     CLOZE_DEVICE static void add(const Inputs&, int64_t row, int64_t column, float (&sums)[2]);
 //   };
-//   sum_columns<Terms>(call, inputs, {rows, columns}, {output 0, output 1});
+//   sum_columns<Terms>(call, inputs, {rows, columns}, outputs_of<2>(call, {output 0, output 1}));
 #pragma once
 
 #include <algorithm>
@@ -83,22 +83,47 @@ struct AddChunks {
   }
 };
 
-// Into the outputs of the call with these numbers. Takes part_elements() of the workspace, from its
-// beginning.
+// Where the sums of all columns go.
+struct ColumnSums {
+  Global<float> sums;
+  bool accumulates = false;
+};
+template <size_t n>
+std::array<ColumnSums, n> outputs_of(const Call& call, const size_t (&outputs)[n]) {
+  std::array<ColumnSums, n> all;
+  for (size_t i = 0; i < n; ++i) {
+    all[i] = {call.output<float>(outputs[i]), call.accumulates(outputs[i])};
+  }
+  return all;
+}
+
+// Takes part_elements() of the workspace, from this byte on.
 template <typename Terms>
 void sum_columns(const Call& call, const typename Terms::Inputs& inputs, const SummedShape& shape,
-                 const std::array<size_t, Terms::kSums>& outputs) {
+                 const std::array<ColumnSums, Terms::kSums>& to, int64_t workspace_offset = 0) {
   const int64_t chunks = shape.chunks();
   const int64_t elements = shape.part_elements(Terms::kSums);
   call.launch<SumChunk<Terms>>({divide_up(shape.columns, int64_t{kWarp}), chunks},
-                               {inputs, call.workspace<float>(0, elements), shape.rows,
-                                shape.columns, chunks, divide_up(shape.rows, chunks)});
-  for (size_t s = 0; s < outputs.size(); ++s) {
-    call.launch<AddChunks>(
-        {divide_up(shape.columns, int64_t{AddChunks::kThreads})},
-        {call.workspace<const float>(0, elements), call.output<float>(outputs[s]),
-         static_cast<int64_t>(s), chunks, shape.columns, call.accumulates(outputs[s])});
+                               {inputs, call.workspace<float>(workspace_offset, elements),
+                                shape.rows, shape.columns, chunks, divide_up(shape.rows, chunks)});
+  for (size_t s = 0; s < to.size(); ++s) {
+    call.launch<AddChunks>({divide_up(shape.columns, int64_t{AddChunks::kThreads})},
+                           {call.workspace<const float>(workspace_offset, elements), to[s].sums,
+                            static_cast<int64_t>(s), chunks, shape.columns, to[s].accumulates});
   }
 }
+
+// The sum over rows that are `stride` elements apart.
+template <typename T>
+struct RowTerms {
+  static constexpr int kSums = 1;
+  struct Inputs {
+    Global<const T> x;
+    int64_t stride;
+  };
+  CLOZE_DEVICE static void add(const Inputs& in, int64_t row, int64_t column, float (&sums)[1]) {
+    sums[0] += to_float(in.x.load(row * in.stride + column));
+  }
+};
 
 }  // namespace cloze::backend::gpu::inline CLOZE_GPU_TARGET

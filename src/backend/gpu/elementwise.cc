@@ -76,12 +76,6 @@ CLOZE_MAPPED_OPERATOR(Swish, (float x), gated(x, x));
 CLOZE_MAPPED_OPERATOR(SwishGradient, (float dy, float x), (dy * swish_derivative(x)));
 #undef CLOZE_MAPPED_OPERATOR
 
-struct GeluByErf {
-  CLOZE_DEVICE static float of(float x) { return gelu_erf(x); }
-};
-struct GeluByTanh {
-  CLOZE_DEVICE static float of(float x) { return gelu_tanh(x); }
-};
 struct GeluByErfGradient {
   CLOZE_DEVICE static float of(float dy, float x) { return dy * gelu_erf_derivative(x); }
 };

@@ -87,6 +87,8 @@ class Global {
   Global(T* data, emulation::Region* region) : data_(data), region_(region) {}
 
   explicit operator bool() const { return data_ != nullptr; }
+  T* data() const { return data_; }  // for the launcher alone
+  emulation::Region* region() const { return region_; }
 
   // V is the element's type, or Neighbours that begin with the element.
   template <typename V = Element>

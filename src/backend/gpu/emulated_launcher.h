@@ -7,10 +7,13 @@
 
 #include "backend/device.h"
 #include "backend/gpu/emulated_block.h"
+#include "backend/gpu/emulation/product.h"
 #include "backend/gpu/emulation/seed.h"
 #include "backend/gpu/launcher.h"
 
 namespace cloze::backend::gpu::inline emulated {
+
+inline constexpr int64_t kProductBytes = 0;  // of the workspace, for a product
 
 class Launcher {
  public:
@@ -32,12 +35,24 @@ class Launcher {
                         [&] { K::run(arguments); });
   }
 
+  template <typename T, typename C>
+  void multiply(const Product& product, const Matrices<T, C>& of, DeviceAddress,
+                const Place& place) {
+    memory_.begin_launch();
+    emulation::multiply(product, {operand(of.a), operand(of.b), operand(of.c)}, place, findings_);
+  }
+
   // InternalError that names the kernel and what it did wrong.
   void finish() const;
 
   const std::vector<emulation::Finding>& findings() const { return findings_.all(); }
 
  private:
+  template <typename T>
+  static emulation::Operand operand(const Matrix<T>& matrix) {
+    return {matrix.tensor.data(), matrix.tensor.region(), matrix.first};
+  }
+
   std::string kernel_;
   emulation::GlobalMemory memory_;
   emulation::Findings findings_;

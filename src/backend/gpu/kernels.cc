@@ -46,9 +46,6 @@ std::optional<std::string> refuse_other_storage(const KernelRequest& request) {
 
 // None yet.
 KernelTable grouped_convolution_kernels() { return {}; }
-KernelTable linear_kernels() { return {}; }
-KernelTable packed_linear_kernels() { return {}; }
-KernelTable vocabulary_loss_kernels() { return {}; }
 
 const KernelsByOperator& kernels_by_operator() {
   static const KernelsByOperator kernels = named_kernels();

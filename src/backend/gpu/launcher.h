@@ -2,11 +2,15 @@
 //
 //   Launcher launcher("gelu", stream);
 //   launcher.launch<Doubled<float>>({.x = 10}, {launcher.tensor("x", x, 1000), ...});
+//   launcher.multiply<bf16, float>(product, {a, b, c}, workspace);
 //   launcher.finish();
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+
+#include "backend/gpu/gpu.h"
+#include "backend/gpu/product.h"
 
 namespace cloze::backend::gpu {
 
@@ -25,6 +29,24 @@ constexpr size_t shared_bytes() {
   }
 }
 
+inline namespace CLOZE_GPU_TARGET {
+
+// A matrix that begins at element `first` of a tensor.
+template <typename T>
+struct Matrix {
+  Global<T> tensor;
+  MatrixLayout layout;
+  int64_t first = 0;
+};
+
+// Those of a product.
+template <typename T, typename C>
+struct Matrices {
+  Matrix<const T> a, b;
+  Matrix<C> c;
+};
+
+}  // namespace CLOZE_GPU_TARGET
 }  // namespace cloze::backend::gpu
 
 #if defined(__CUDACC__)

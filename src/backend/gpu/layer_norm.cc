@@ -171,7 +171,7 @@ void run_gradient(const Call& call, const RowDropout& dropout, size_t dz_read, s
        mean, rstd, dropout, call.output<T>(Op::kDx),
        kAdds ? call.output<T>(dresidual) : Global<T>(), shape.rows, shape.columns});
   sum_columns<ChannelTerms<T>>(call, {dy, x, mean, rstd, shape.columns}, shape,
-                               {dgamma, dgamma + 1});
+                               outputs_of<2>(call, {dgamma, dgamma + 1}));
 }
 
 size_t channel_bytes(const KernelRequest& request) {

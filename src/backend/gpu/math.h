@@ -106,6 +106,14 @@ CLOZE_DEVICE float gelu_tanh_derivative(float x) {
   return fused(x * logistic.slope, fused(x * x, 0.214064449f, 1.59576912f), logistic.value);
 }
 
+// The forms of GELU as functions that a kernel is made with.
+struct GeluByErf {
+  CLOZE_DEVICE static float of(float x) { return gelu_erf(x); }
+};
+struct GeluByTanh {
+  CLOZE_DEVICE static float of(float x) { return gelu_tanh(x); }
+};
+
 // With l = logistic(x): l + x l (1 - l), the derivative of x l.
 CLOZE_DEVICE float swish_derivative(float x) {
   const Logistic logistic = logistic_of(x);

@@ -22,11 +22,18 @@ constexpr ProductSizes kSizes[] = {{700, 1, 1},    {7, 13, 2},     {33, 300, 65}
                                    {13, 1100, 40}, {200, 780, 20}, {33, 300, 65, 3}};
 // Whole blocks, and sizes around their borders.
 constexpr ProductSizes kPairSizes[] = {{700, 1, 1}, {7, 13, 2}, {33, 300, 65}, {16, 64, 128}};
-// The layouts of the CPU: panels of AVX2 and of AVX-512, and oneDNN's pairs.
+// The layouts of the CPU: panels of AVX2 and of AVX-512, and oneDNN's pairs; that of GPUs, row by row.
 constexpr ops::WeightLayout kPanels[] = {{.columns = 16}, {.columns = 32}};
 constexpr ops::WeightLayout kPairs{.columns = 64, .depth = 32, .neighbours = 2};
+constexpr ops::WeightLayout kPlain{.columns = 1};
+
+// Whether kernels multiply weights so laid out by activations of their dtype.
+bool is_of_activations(const ops::WeightLayout& layout) {
+  return layout == kPairs || layout == kPlain;
+}
 
 std::string name_of_layout(const ops::WeightLayout& layout) {
+  if (layout == kPlain) return "row by row";
   return layout == kPairs ? "in pairs" : fmt::format("in panels of {}", layout.columns);
 }
 
@@ -40,7 +47,7 @@ void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes,
                    .attributes = pack,
                    .inputs = {weight},
                    .why_zeros = "a panel may be mostly padding"});
-  const DType x = pack.layout == kPairs ? pack.dtype : DType::kF32;
+  const DType x = is_of_activations(pack.layout) ? pack.dtype : DType::kF32;
   const auto num_weights = static_cast<size_t>(sizes.num_weights);
   for (const auto& activation : {std::optional<ops::GeluForm>(), std::optional(ops::GeluForm::kErf),
                                  std::optional(ops::GeluForm::kTanh)}) {
@@ -108,10 +115,12 @@ std::vector<KernelCase> packed_linear_cases(DType dtype) {
   for (const ProductSizes& sizes : kSizes) {
     for (const ops::WeightLayout& panels : kPanels) add_cases(cases, sizes, {panels, dtype});
   }
-  for (const ProductSizes& sizes : kPairSizes) {
-    const ops::PackWeightAttributes pack{kPairs, dtype};
-    add_cases(cases, sizes, pack, dtype);
-    if (dtype != DType::kF32) add_cases(cases, sizes, pack, DType::kF32);
+  for (const ops::WeightLayout& layout : {kPairs, kPlain}) {
+    for (const ProductSizes& sizes : kPairSizes) {
+      const ops::PackWeightAttributes pack{layout, dtype};
+      add_cases(cases, sizes, pack, dtype);
+      if (dtype != DType::kF32) add_cases(cases, sizes, pack, DType::kF32);
+    }
   }
   return cases;
 }
@@ -123,10 +132,12 @@ std::vector<KernelCase> packed_linear_sweep(DType dtype, const SweepExtents& ext
       sweep.add(cases_of(sizes, {panels, dtype}, DType::kF32));
     }
   }
-  for (const ProductSizes& sizes : pair_sizes(extents)) {
-    const ops::PackWeightAttributes pack{kPairs, dtype};
-    sweep.add(cases_of(sizes, pack, dtype));
-    if (dtype != DType::kF32) sweep.add(cases_of(sizes, pack, DType::kF32));
+  for (const ops::WeightLayout& layout : {kPairs, kPlain}) {
+    for (const ProductSizes& sizes : pair_sizes(extents)) {
+      const ops::PackWeightAttributes pack{layout, dtype};
+      sweep.add(cases_of(sizes, pack, dtype));
+      if (dtype != DType::kF32) sweep.add(cases_of(sizes, pack, DType::kF32));
+    }
   }
   return sweep.take();
 }

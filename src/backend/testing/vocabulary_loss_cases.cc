@@ -109,6 +109,9 @@ std::vector<KernelCase> vocabulary_loss_sweep(DType dtype, const SweepExtents& e
   for (const int64_t words : SweepExtents::around(kSweptSlicedWords, {3072})) {
     sizes.push_back({9, 5, words});
   }
+  for (const int64_t predictions : SweepExtents::around(kSweptChunkedRows, {2048})) {
+    if (!extents.is_thin()) sizes.push_back({predictions, 2, 3});
+  }
   SweepCases sweep;
   sweep.add_each(sizes, [&](auto& family, const HeadSizes& one) { add_cases(family, one, dtype); });
   return sweep.take();

@@ -2,13 +2,16 @@
 
 namespace cloze::backend::gpu::emulation {
 
+bool Region::note_span(int64_t first, int64_t last, const Place& place, Findings& findings) const {
+  if (first >= 0 && last < extent_.elements) return true;
+  findings.add(FindingKind::kOutOfBounds, place, "element {} of {}, which has {}",
+               first < 0 ? first : last, name_, extent_.elements);
+  return false;
+}
+
 bool Region::note_outside(int64_t first, size_t bytes, const Place& place,
                           Findings& findings) const {
-  const int64_t last = first + elements_in(bytes) - 1;
-  if (first < 0 || last >= extent_.elements) {
-    findings.add(FindingKind::kOutOfBounds, place, "element {} of {}, which has {}",
-                 first < 0 ? first : last, name_, extent_.elements);
-  } else {
+  if (note_span(first, first + elements_in(bytes) - 1, place, findings)) {
     findings.add(FindingKind::kUnaligned, place, "{} bytes at element {} of {}", bytes, first,
                  name_);
   }

@@ -40,6 +40,8 @@ class Region {
   }
   bool note_store(int64_t first, size_t bytes, uint32_t thread, const Place& place,
                   Findings& findings);
+  // An access to some of the elements from `first` to `last` by what is no kernel of ours.
+  bool note_span(int64_t first, int64_t last, const Place& place, Findings& findings) const;
   // Orders what comes after what was.
   void begin_launch() { touches_.clear(); }
 
