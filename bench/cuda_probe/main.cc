@@ -98,7 +98,7 @@ int run(const Arguments& arguments) {
   const bool asks = arguments.wants("questions") || arguments.wants("ceilings");
   std::optional<CublasLt> library;
   if (asks || arguments.wants("library")) library.emplace(arguments.library);
-  if (arguments.wants("library")) Row("library").add("file", library->path()).add("version", static_cast<int64_t>(library->get_version())).write();
+  if (arguments.wants("library")) Row("library").add("file", library->path).add("version", static_cast<int64_t>(library->get_version())).write();
   if (!asks && !arguments.wants("conformance")) return 0;
   require_card();
   Row("kernels").add("compiled_for", kernel_architecture()).write();

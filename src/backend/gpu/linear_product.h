@@ -1,8 +1,8 @@
 // What the operators linear, grouped_linear and packed_linear share: weights rounded to what a
 // product reads, and what follows the product: bias, activation, and one rounding.
 //
-// cuBLASLt adds no f32 bias to a bf16 result, and its GELU is of another form. So the sums of such a
-// product stay f32, and a kernel does the rest.
+// cuBLASLt's header knows no f32 bias of a bf16 result, and does not say which GELU it has. So the
+// sums of such a product stay f32, and a kernel does the rest.
 #pragma once
 
 #include <optional>
