@@ -1,6 +1,6 @@
 // The emulated device: the kernels for GPUs (backend/gpu), each run by an emulated block of threads
-// in seeded random order. Operators that have no such kernel yet are served by the CPU's. A kernel
-// that does anything wrong throws InternalError, which names the line of its source.
+// in seeded random order. What they do not serve, such as f16, is left to the CPU's. A kernel that
+// does anything wrong throws InternalError, which names the line of its source.
 //
 // Its memory is the host's, and its streams work in the call: what late streams break is the late
 // device's. For tests, and slow.
@@ -17,7 +17,7 @@ const Backend& backend();
 // it is not a whole number.
 Device& device();
 
-// The operator's own kernel here; none where the CPU's serve it.
+// The operator's own kernels here, without the CPU's behind them.
 std::span<const KernelEntry> own_kernels(const graph::OpDefinition& op);
 
 }  // namespace cloze::backend::emulated

@@ -20,14 +20,6 @@
 namespace cloze::backend::emulated {
 namespace {
 
-std::vector<const graph::OpDefinition*> operators_with_own_kernels() {
-  std::vector<const graph::OpDefinition*> operators;
-  for (const graph::OpDefinition* op : reference::operators()) {
-    if (!own_kernels(*op).empty()) operators.push_back(op);
-  }
-  return operators;
-}
-
 class EmulatedKernels : public ::testing::TestWithParam<const graph::OpDefinition*> {};
 
 TEST_P(EmulatedKernels, AgreeWithTheReference) {
@@ -43,8 +35,7 @@ TEST_P(EmulatedKernels, AgreeWithTheReference) {
   EXPECT_GT(served, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Operators, EmulatedKernels,
-                         ::testing::ValuesIn(operators_with_own_kernels()),
+INSTANTIATE_TEST_SUITE_P(Operators, EmulatedKernels, ::testing::ValuesIn(reference::operators()),
                          [](const auto& info) { return std::string(info.param->name); });
 
 // The last case of the operator for activations of this dtype.

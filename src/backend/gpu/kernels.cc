@@ -44,9 +44,6 @@ std::optional<std::string> refuse_other_storage(const KernelRequest& request) {
   return "serves f32, and bf16 beside f32";
 }
 
-// None yet.
-KernelTable grouped_convolution_kernels() { return {}; }
-
 const KernelsByOperator& kernels_by_operator() {
   static const KernelsByOperator kernels = named_kernels();
   return kernels;
