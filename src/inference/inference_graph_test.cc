@@ -11,6 +11,7 @@
 #include "backend/cpu/packing.h"
 #include "base/error.h"
 #include "data/packer.h"
+#include "engine/devices.h"
 #include "feed/micro_batch_inputs.h"
 #include "feed/parameter_loading.h"
 #include "inference/small_model_test.h"
@@ -35,8 +36,8 @@ data::MicroBatch some_micro_batch() {
 class InferenceGraphTest : public testing::TestWithParam<models::HeadTraits> {
  protected:
   // Everything the graph gives.
-  std::vector<float> outputs(graph::Graph graph) const {
-    engine::Session session(std::move(graph), {.target = {.threads = 1}});
+  std::vector<float> outputs(graph::Graph graph, const std::string& device) const {
+    engine::Session session(std::move(graph), {.device = device, .target = {.threads = 1}});
     feed::load_parameters(session, folder_.path());
     feed::write_micro_batch(session, some_micro_batch());
     session.run(graph::kMicroStep);
@@ -49,12 +50,13 @@ class InferenceGraphTest : public testing::TestWithParam<models::HeadTraits> {
   }
 
   // How far the outputs are from those of the plain graph, relative to their norm.
-  double distance(const passes::WeightPacking& packing) const {
+  double distance(const std::vector<backend::GraphPass>& passes,
+                  const std::string& device = "cpu") const {
     graph::Graph plain;
     models::bert_for_inference(plain, SmallModelFolder::config(), folder_.head(), kShape);
-    const std::vector<float> exact = outputs(std::move(plain));
-    const std::vector<float> packed = outputs(inference_graph(
-        SmallModelFolder::config(), folder_.head(), kShape, backend::cpu::packing_passes(packing)));
+    const std::vector<float> exact = outputs(std::move(plain), "cpu");
+    const std::vector<float> packed = outputs(
+        inference_graph(SmallModelFolder::config(), folder_.head(), kShape, passes), device);
     CLOZE_CHECK(exact.size() == packed.size(), "{} outputs of {}", packed.size(), exact.size());
     double difference = 0.0, size = 0.0;
     for (size_t i = 0; i < exact.size(); ++i) {
@@ -65,8 +67,7 @@ class InferenceGraphTest : public testing::TestWithParam<models::HeadTraits> {
   }
 
   // What rounding to bf16 does: something, but little.
-  void expect_rounded(const passes::WeightPacking& packing) const {
-    const double rounded = distance(packing);
+  static void expect_rounded(double rounded) {
     EXPECT_GT(rounded, unit_roundoff(DType::kF32));
     EXPECT_LT(rounded, 16 * unit_roundoff(DType::kBF16));
   }
@@ -75,17 +76,25 @@ class InferenceGraphTest : public testing::TestWithParam<models::HeadTraits> {
 };
 
 TEST_P(InferenceGraphTest, PackedWeightsChangeNothingButRoundings) {
-  EXPECT_LT(distance(backend::cpu::weight_packing(DType::kF32)), 64 * unit_roundoff(DType::kF32));
+  const auto packing = backend::cpu::weight_packing(DType::kF32);
+  EXPECT_LT(distance(backend::cpu::packing_passes(packing)), 64 * unit_roundoff(DType::kF32));
 }
 
 TEST_P(InferenceGraphTest, WeightsInBfloat16GiveNearlyTheSame) {
-  expect_rounded(
-      {.layout = backend::cpu::panel_layout(), .dtype = DType::kBF16, .joins_products = true});
+  expect_rounded(distance(backend::cpu::packing_passes(
+      {.layout = backend::cpu::panel_layout(), .dtype = DType::kBF16, .joins_products = true})));
 }
 
 TEST_P(InferenceGraphTest, ActivationsInBfloat16GiveNearlyTheSame) {
-  expect_rounded(
-      {.layout = backend::cpu::kPairLayout, .dtype = DType::kBF16, .is_of_activations = true});
+  expect_rounded(distance(backend::cpu::packing_passes(
+      {.layout = backend::cpu::kPairLayout, .dtype = DType::kBF16, .is_of_activations = true})));
+}
+
+TEST_P(InferenceGraphTest, KernelsOfGpusGiveTheSame) {
+  const backend::Backend& gpu = engine::device_named("emulated").backend();
+  EXPECT_LT(distance(gpu.inference_passes(DType::kF32), "emulated"),
+            64 * unit_roundoff(DType::kF32));
+  expect_rounded(distance(gpu.inference_passes(DType::kBF16), "emulated"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Heads, InferenceGraphTest, testing::ValuesIn(models::all_heads()),

@@ -227,7 +227,11 @@ void check_layout(const formats::Json& description, const PackOptions& options,
   std::vector<backend::LayoutFact> facts = backend_of(options).weight_layout(options.precision);
   for (backend::LayoutFact& fact : facts) {
     const formats::Json* there = description.find(fact.name);
-    if (there == nullptr) throw_damaged(file, fmt::format("the description lacks {}", fact.name));
+    if (there == nullptr) {
+      throw_user_error(
+          "{} was packed for another kind of device: make it again here with cloze compile",
+          file.string());
+    }
     std::visit([&]<typename T>(T& value) { value = there->get<T>(); }, fact.value);
   }
   if (const auto refusal = backend_of(options).refuse_layout(options.precision, facts)) {

@@ -22,10 +22,10 @@ class PackedModelTest : public testing::Test {
         .write(file_);
   }
 
-  std::string refusal(const std::string& bytes) const {
+  std::string refusal(const std::string& bytes, const std::string& device = "cpu") const {
     platform::write_file_atomically(file_, bytes);
     try {
-      PackedModel::open(file_);
+      PackedModel::open(file_, device);
     } catch (const UserError& error) {
       return error.what();
     }
@@ -155,6 +155,18 @@ TEST_F(PackedModelTest, RefusesAProcessorWithOtherVectors) {
       fmt::format("{} was packed for vectors of 24 numbers; this processor's have {}: make it "
                   "again here with cloze compile",
                   file_.string(), columns / 2));
+}
+
+TEST_F(PackedModelTest, RefusesAnotherKindOfDevice) {
+  const std::string why = file_.string() +
+                          " was packed for another kind of device: make it again here with cloze "
+                          "compile";
+  EXPECT_EQ(refusal(platform::read_file(file_), "emulated"), why);
+  PackedModel::pack(open_pretrained_model(folder_.path()),
+                    {.device = "emulated", .precision = DType::kBF16})
+      .write(file_);
+  EXPECT_EQ(refusal(platform::read_file(file_), "emulated"), "");
+  EXPECT_EQ(refusal(platform::read_file(file_)), why);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "backend/cpu/backend.h"
 #include "backend/gpu/emulation/seed.h"
+#include "backend/gpu/inference_passes.h"
 #include "backend/gpu/kernels.h"
 #include "backend/host/host_backend.h"
 #include "backend/host/host_device.h"
@@ -24,6 +25,10 @@ class EmulatedBackend final : public host::HostBackend {
 
   std::string_view name() const override { return "emulated"; }
   std::string instruction_set() const override { return cpu::backend().instruction_set(); }
+  std::vector<GraphPass> inference_passes(DType weights) const override {
+    return gpu::inference_passes(weights);
+  }
+  std::vector<LayoutFact> weight_layout(DType) const override { return gpu::weight_layout(); }
   std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
     const auto found = kernels_.find(&op);
     return found == kernels_.end() ? cpu::backend().kernels(op) : found->second;
