@@ -6,7 +6,7 @@ namespace cloze::cuda_probe {
 
 CublasLt::CublasLt(const std::string& given) {
   const auto why = open_cublas_lt(given, *this);
-  if (!why.empty()) throw ProbeError(why);
+  if (!why.empty()) throw ProbeError(why + "; " + backend::cuda::kCublasLtAdvice);
 }
 
 void CublasLt::check(cublasStatus_t status, const std::string& what) const {

@@ -109,7 +109,8 @@ TEST(Library, ThatIsNotThereOrIsAnotherIsTold) {
     CublasLt library("libm.so.6");
     FAIL();
   } catch (const ProbeError& error) {
-    EXPECT_STREQ(error.what(), "libm.so.6 has no cublasLtGetVersion; it is not cuBLASLt 13");
+    EXPECT_STREQ(error.what(), "libm.so.6 has no cublasLtGetVersion, so it is not cuBLASLt 13; name the file of cuBLASLt 13 in the "
+                               "environment variable CLOZE_CUBLASLT");
   }
 }
 

@@ -31,7 +31,7 @@ struct Cards {
   std::string advice;
 };
 
-// Asks CUDA once.
+// Asks CUDA once. Without a cuBLASLt to compute with there are none.
 const Cards& cards();
 // Asks CUDA.
 Cards find_cards();

@@ -85,16 +85,14 @@ std::string open_cublas_lt(const std::string& given, CublasLt& library) {
   if (file == nullptr && is_named) return std::string("cuBLASLt was not opened: ") + dlerror();
   if (file == nullptr) {
     return std::string("cuBLASLt was not found: no ") + kFile + " where the loader looks, in " +
-           kOfCuda +
-           " or with python3's PyTorch; name the file in the environment variable "
-           "CLOZE_CUBLASLT";
+           kOfCuda + " or with python3's PyTorch";
   }
   if (const char* const missing = find_functions(file, library)) {
-    return library.path + " has no " + missing + "; it is not cuBLASLt 13";
+    return library.path + " has no " + missing + ", so it is not cuBLASLt 13";
   }
   if (library.get_version() >= kLeastVersion) return "";
   return library.path + " is cuBLASLt " + version_text(library.get_version()) +
-         ", and 13.0 or newer is needed; name another in the environment variable CLOZE_CUBLASLT";
+         ", and 13.0 is the least";
 }
 
 }  // namespace cloze::backend::cuda

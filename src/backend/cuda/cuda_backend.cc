@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "backend/gpu/card.h"
+#include "backend/gpu/inference_passes.h"
 #include "passes/fuse.h"
 
 namespace cloze::backend::cuda {
@@ -35,7 +36,11 @@ std::vector<GraphPass> CudaBackend::evaluation_passes() const {
   return {{"fuse_activations", passes::fuse_activations}};
 }
 
-std::vector<GraphPass> CudaBackend::inference_passes(DType) const { return evaluation_passes(); }
+std::vector<GraphPass> CudaBackend::inference_passes(DType weights) const {
+  return gpu::inference_passes(weights);
+}
+
+std::vector<LayoutFact> CudaBackend::weight_layout(DType) const { return gpu::weight_layout(); }
 
 std::span<const KernelEntry> CudaBackend::kernels(const graph::OpDefinition& op) const {
   const gpu::KernelsByOperator& kernels = gpu::kernels_by_operator();

@@ -18,6 +18,7 @@ class CudaBackend final : public Backend {
   std::vector<GraphPass> training_passes() const override;
   std::vector<GraphPass> evaluation_passes() const override;
   std::vector<GraphPass> inference_passes(DType weights) const override;
+  std::vector<LayoutFact> weight_layout(DType weights) const override;
   std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override;
 
  private:

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include "backend/cuda/cublas_lt.h"
 #include "backend/cuda/runtime_call.h"
 
 namespace cloze::backend::cuda {
@@ -68,7 +69,13 @@ Cards find_cards() {
 }
 
 const Cards& cards() {
-  static const Cards found = find_cards();
+  static const Cards found = [] {
+    Cards all = find_cards();
+    if (all.cards.empty()) return all;
+    CublasLt library;
+    const std::string why = open_cublas_lt("", library);
+    return why.empty() ? all : Cards{{}, all.driver, why, kCublasLtAdvice};
+  }();
   return found;
 }
 

@@ -60,7 +60,7 @@ const CublasLt& cublas_lt() {
   static const CublasLt library = [] {
     CublasLt opened;
     const std::string why = open_cublas_lt("", opened);
-    if (!why.empty()) throw EnvironmentError(why);
+    if (!why.empty()) throw_environment_error("{}; {}", why, kCublasLtAdvice);
     return opened;
   }();
   return library;
