@@ -31,6 +31,7 @@
 #include "backend/gpu/column_sums.h"
 #include "backend/gpu/emulation/seed.h"
 #include "backend/gpu/matching_rows.h"
+#include "backend/gpu/vocabulary_rows.h"
 #include "backend/testing/check_kernel.h"
 #include "backend/testing/kernel_sweep.h"
 #include "backend/testing/run_kernel.h"
@@ -70,6 +71,7 @@ static_assert(testing::kSweptRows > 2 * gpu::kChunkNumbers);
 static_assert(testing::kSweptChannels > 2 * gpu::SumMatchingRows<float, float>::kThreads);
 static_assert(testing::kSweptChunkedRows >
               2 * gpu::SummedShape::kChunkRows * gpu::SummedShape::kMostChunks);
+static_assert(testing::kSweptChunkedRows > 2 * gpu::kVocabularyRows);
 
 struct Arguments {
   testing::SweepDensity density = testing::SweepDensity::kWhole;
