@@ -42,17 +42,28 @@ std::vector<std::string> names_of(bool are_for_tests) {
   return names;
 }
 
+struct KindAndNumber {
+  std::string_view kind, number;  // the number is empty without a colon
+};
+KindAndNumber split(std::string_view name) {
+  const size_t colon = std::min(name.find(':'), name.size());
+  return {name.substr(0, colon), name.substr(std::min(colon + 1, name.size()))};
+}
+
 }  // namespace
 
+std::optional<Card> card_of(std::string_view device) {
+  const auto [kind, number] = split(device);
+  return kind == "cuda" ? backend::cuda::find_card(number) : std::nullopt;
+}
+
 backend::Device& device_named(std::string_view name) {
-  const std::string_view kind = name.substr(0, name.find(':'));
+  const auto [kind, number] = split(name);
   const auto found = std::ranges::find(kTable, kind, &DeviceRow::name);
   if (found == kTable.end()) {
     throw_user_error("unknown device {}; choose {}", name, fmt::join(device_names(), ", "));
   }
-  if (found->numbered) {
-    return found->numbered(kind == name ? std::string_view() : name.substr(kind.size() + 1));
-  }
+  if (found->numbered) return found->numbered(number);
   if (kind != name) throw_user_error("there is only one device {0}: give {0}, not {1}", kind, name);
   return found->only();
 }

@@ -1,6 +1,7 @@
 // The one place that names concrete devices.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,8 @@ backend::Device& device_named(std::string_view name);
 using backend::cuda::Card;
 using backend::cuda::Cards;
 using backend::cuda::cards;
+// The card that a device of this name is; nothing for other devices.
+std::optional<Card> card_of(std::string_view device);
 
 // Devices that users are offered: "cpu", "cuda".
 std::vector<std::string> device_names();

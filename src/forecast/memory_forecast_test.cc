@@ -58,5 +58,36 @@ TEST(MemoryForecast, OfInferenceHoldsTheLargerOfLoadingAndRunning) {
   EXPECT_NE(memory.text().find("2048.0 for weights, 7168.0 for a batch"), std::string::npos);
 }
 
+TEST(MemoryForecast, ACardHasAColumnOfItsOwn) {
+  MemoryForecast memory;
+  memory.use_card(int64_t{80} << 30);
+  memory.add("more than was ever taken", int64_t{64} << 30);
+  const int64_t before = memory.peak_bytes();
+  memory.add("batches made ahead", int64_t{4} << 30);
+  memory.add_to_device("a step", int64_t{40} << 30, int64_t{2} << 30);
+  EXPECT_EQ(memory.card_bytes(), int64_t{40} << 30);
+  EXPECT_EQ(memory.device_bytes(), memory.card_bytes());
+  EXPECT_EQ(memory.peak_bytes() - before, int64_t{6} << 30);
+  const std::string text = memory.text();
+  for (const char* row :
+       {"memory, MiB                                  card         host\n",
+        "batches made ahead                            0.0       4096.0\n",
+        "a step                                    40960.0       2048.0\n",
+        "\nall, about                                40960.0", "\nthe card has 81920.0 MiB"}) {
+    EXPECT_NE(text.find(row), std::string::npos) << row << " in\n" << text;
+  }
+}
+
+TEST(MemoryForecast, WithoutACardTheDeviceIsTheHost) {
+  MemoryForecast memory;
+  memory.add("more than was ever taken", int64_t{64} << 30);
+  const int64_t before = memory.peak_bytes();
+  memory.add_to_device("a step", int64_t{40} << 30, int64_t{2} << 30);
+  EXPECT_EQ(memory.card_bytes(), 0);
+  EXPECT_EQ(memory.device_bytes(), memory.peak_bytes());
+  EXPECT_EQ(memory.peak_bytes() - before, int64_t{42} << 30);
+  EXPECT_NE(memory.text().find("43008.0 for a step"), std::string::npos) << memory.text();
+}
+
 }  // namespace
 }  // namespace cloze::forecast

@@ -15,6 +15,8 @@ const Cards& cards() {
   return none;
 }
 
+std::optional<Card> find_card(std::string_view) { return std::nullopt; }
+
 Device& device(std::string_view which) {
   throw_user_error("`device` cuda{}{}: {}; {}, or choose `device` cpu", which.empty() ? "" : ":",
                    which, kRefusal, kAdvice);

@@ -39,6 +39,6 @@ Cards find_cards();
 // A card by the name of its kind, "a100", "h100" or "h200", to plan for. Sizes are those of NVIDIA's data
 // sheets for the modules (SXM), memory in powers of ten.
 std::optional<Card> card_to_plan_for(std::string_view kind);
-inline constexpr const char* kCardsToPlanFor = "a100, h100 or h200";
+inline constexpr const char* kCardsToPlanFor = "cuda:a100, cuda:h100 or cuda:h200";
 
 }  // namespace cloze::backend::cuda

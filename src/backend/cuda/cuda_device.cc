@@ -40,17 +40,25 @@ class PlannedDevice final : public Device {
   std::string kind_;
 };
 
+// Nothing where no card of the machine has it.
+std::optional<int> number_in_machine(std::string_view which) {
+  const auto number = which.empty() ? std::optional<int>(0) : number_in<int>(which);
+  const bool is_there = number && *number >= 0 && *number < std::ssize(cards().cards);
+  return is_there ? number : std::nullopt;
+}
+
 int number_of(std::string_view which) {
   const Cards& found = cards();
   if (found.cards.empty()) {
-    throw_environment_error("{}; {}, or choose `device` cpu", found.refusal, found.advice);
+    throw_environment_error("{}; {}, or choose `device` cpu; cloze plan takes {} without a card",
+                            found.refusal, found.advice, kCardsToPlanFor);
   }
-  const auto number = which.empty() ? std::optional<int>(0) : number_in<int>(which);
-  const int count = static_cast<int>(found.cards.size());
-  if (!number || *number < 0 || *number >= count) {
+  const std::optional<int> number = number_in_machine(which);
+  if (!number) {
     throw_user_error(
-        "there is no card cuda:{}: this machine has {}, numbered from 0; {} are there to plan for",
-        which, count, kCardsToPlanFor);
+        "there is no card cuda:{}: this machine has {}, numbered from 0; cloze plan takes {} as "
+        "well",
+        which, found.cards.size(), kCardsToPlanFor);
   }
   return *number;
 }
@@ -92,6 +100,14 @@ class Devices {
 };
 
 }  // namespace
+
+std::optional<Card> find_card(std::string_view which) {
+  if (const auto planned = card_to_plan_for(which)) return planned;
+  const std::optional<int> number = number_in_machine(which);
+  if (!number) return std::nullopt;
+  const Card& card = cards().cards[static_cast<size_t>(*number)];
+  return card.refusal().empty() ? std::optional(card) : std::nullopt;
+}
 
 Device& device(std::string_view which) {
   static Devices devices;

@@ -16,4 +16,7 @@ namespace cloze::backend::cuda {
 // can be used. Both say why, and what to do.
 Device& device(std::string_view which);
 
+// The card that is called so there; nothing where none is, or it cannot be used.
+std::optional<Card> find_card(std::string_view which);
+
 }  // namespace cloze::backend::cuda

@@ -42,8 +42,9 @@ void run(const Options& options) {
   const inference::InferenceMemory needed =
       inference::inference_memory(trained.config, trained.head, how, platform::resolved_threads(0));
   forecast::MemoryForecast memory;
-  memory.add("weights", needed.weights_bytes);
-  memory.add("the largest parameter", needed.loading_bytes);
+  memory.use_card(card_memory(how.device));
+  memory.add_to_device("weights", needed.weights_bytes);
+  memory.add_to_device("the largest parameter", needed.loading_bytes);
   say("{}\n", memory.text());
   const auto model = compile_model(std::move(trained), how);
   model.write(options.output_file);

@@ -36,8 +36,11 @@ void print_notes(const inference::PackedModel& model) {
 }
 
 // weights_bytes: bytes of weights that are already loaded.
-void print_forecast(const inference::InferenceMemory& needed, int64_t weights_bytes) {
-  forecast::MemoryForecast memory(weights_bytes);
+void print_forecast(const inference::InferenceMemory& needed, const std::string& device,
+                    int64_t weights_bytes) {
+  const std::optional<int64_t> card = card_memory(device);
+  forecast::MemoryForecast memory(card ? 0 : weights_bytes);
+  memory.use_card(card);
   memory.add_inference(needed);
   say("{}; requests and answers are not counted\n", memory.text());
 }
@@ -181,7 +184,8 @@ std::shared_ptr<const inference::PackedModel> open_model(const ModelOptions& opt
   if (!PackedModel::is_packed(path)) {
     inference::PretrainedModel model = open_trained_model(path);
     how.target.threads = threads;
-    print_forecast(inference::inference_memory(model.config, model.head, how, threads), 0);
+    print_forecast(inference::inference_memory(model.config, model.head, how, threads), how.device,
+                   0);
     return std::make_shared<const PackedModel>(compile_model(std::move(model), how));
   }
   auto model = std::make_shared<const PackedModel>(PackedModel::open(path, how.device));
@@ -189,7 +193,7 @@ std::shared_ptr<const inference::PackedModel> open_model(const ModelOptions& opt
   auto needed =
       inference::inference_memory(model->config(), model->head(), model->options(), threads);
   needed.loading_bytes = 0;  // loading is done
-  print_forecast(needed, static_cast<int64_t>(model->weights()->bytes()));
+  print_forecast(needed, how.device, static_cast<int64_t>(model->weights()->bytes()));
   return model;
 }
 

@@ -89,7 +89,7 @@ struct ModelOptions {
 // --init-checkpoint, --threads into `num_threads` (0: all), --device and --instruction-set.
 void add_model_options(OptionTable& table, ModelOptions& options, int& num_threads);
 void add_device_options(OptionTable& table, ModelOptions& options);
-// How the model is packed on the machine that the options choose. Says which card it is, and limits
+// Packing on the machine that the options choose. Says which card it is, and limits
 // the instruction set.
 inference::PackOptions on_chosen_machine(const ModelOptions& options);
 // How weights are packed. What may not be given beside them is named in `excludes`.

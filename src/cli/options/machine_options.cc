@@ -46,6 +46,11 @@ std::string chosen_device(const std::string& device) {
   return chosen;
 }
 
+std::optional<int64_t> card_memory(const std::string& chosen_device) {
+  const auto card = engine::card_of(chosen_device);
+  return card ? std::optional(card->memory_bytes) : std::nullopt;
+}
+
 void say_card(const std::string& chosen_device) {
   if (!chosen_device.starts_with(kCard)) return;
   const auto target = engine::device_named(chosen_device).backend().target({});

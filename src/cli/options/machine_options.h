@@ -24,6 +24,8 @@ std::string chosen_device(const std::string& device);
 // The same where there are these cards, and this is one of so many processes.
 std::string chosen_device(const std::string& device, const engine::Cards& cards,
                           const comm::PlaceOnHost& place);
+// The bytes of memory of the card that it is; nothing for other devices.
+std::optional<int64_t> card_memory(const std::string& chosen_device);
 // Says on standard error which card it is, if it is one.
 void say_card(const std::string& chosen_device);
 

@@ -26,7 +26,7 @@ int64_t planned_bytes(PretrainOptions options, const MicroBatch& micro_batch,
   const PretrainRun run(options);
   forecast::MemoryForecast memory = memory_beside_step(run, before);
   add_planned_step(memory, run, compiled(run.training.step));
-  return memory.peak_bytes();
+  return memory.device_bytes();
 }
 
 [[noreturn]] void refuse(const PretrainOptions& options, const std::string& memory,

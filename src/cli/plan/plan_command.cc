@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/byte_size.h"
 #include "base/error.h"
 #include "cli/console/say.h"
+#include "cli/options/machine_options.h"
 #include "cli/plan/fit.h"
 #include "cli/plan/measure_rates.h"
 #include "cli/plan/run_estimate.h"
@@ -19,7 +21,18 @@
 namespace cloze::cli {
 namespace {
 
+// A card that is planned for is as fast as its data sheet says, unless something else is known.
+void take_data_sheet(PretrainOptions& options, const PlanRequest& request) {
+  static const std::map<std::string, std::string> kFiles = {{"cuda:a100", "nvidia_a100_sxm_80gb"},
+                                                            {"cuda:h100", "nvidia_h100_sxm_80gb"},
+                                                            {"cuda:h200", "nvidia_h200_sxm_141gb"}};
+  if (!options.device_file.empty() || !request.measure.empty()) return;
+  const auto found = kFiles.find(options.training.step.compile.device);
+  if (found != kFiles.end()) options.device_file = "configs/devices/" + found->second + ".json";
+}
+
 std::string threads_of(const PretrainRun& run) {
+  if (card_memory(run.training.step.compile.device)) return "the card";
   const int threads = platform::resolved_threads(run.training.step.compile.target.threads);
   return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
 }
@@ -154,11 +167,11 @@ void add_plan_rows(OptionTable& table, PlanRequest& request) {
 }
 
 void print_plan(const PretrainRun& run, const PlanRequest& request) {
-  check_request(run.options, request);
-  const forecast::MemoryForecast before;
-  if (request.fit.empty()) return print_plan(run, request, before);
   PretrainOptions options = run.options;
-  fmt::print("{}", fit_micro_batch(options, request.fit, before));
+  take_data_sheet(options, request);
+  check_request(options, request);
+  const forecast::MemoryForecast before;
+  if (!request.fit.empty()) fmt::print("{}", fit_micro_batch(options, request.fit, before));
   print_plan(PretrainRun(options), request, before);
 }
 

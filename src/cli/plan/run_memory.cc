@@ -1,5 +1,6 @@
 #include "cli/plan/run_memory.h"
 
+#include "cli/options/machine_options.h"
 #include "data/loader.h"
 #include "feed/step_inputs.h"
 #include "platform/memory.h"
@@ -24,6 +25,7 @@ forecast::MemoryForecast memory_beside_step(const ResolvedRun& run,
   // Code that has not run yet, stacks of threads, and what the allocator keeps for them: measured,
   // 3 to 4 MiB.
   constexpr int64_t kFirstStepBytes = 4 << 20;
+  memory.use_card(card_memory(run.training.step.compile.device));
   memory.add("what the first step alone takes", kFirstStepBytes);
   const train::TrainingOptions& training = run.training;
   if (training.synthetic_data) return memory;
@@ -40,8 +42,10 @@ void add_step(forecast::MemoryForecast& memory, const train::TrainingOptions& tr
               const plan::Program& program, bool saves_before_end) {
   const train::TrainingStepOptions& step = training.step;
   const bool has_states_aside = !step.compile.optimizer_state_folder.empty();
-  memory.add("a step", program.total_bytes() + runtime::input_image_bytes(program) -
-                           (has_states_aside ? program.bytes_of(plan::Arena::kOptimizerState) : 0));
+  memory.add_to_device("a step",
+                       program.total_bytes() -
+                           (has_states_aside ? program.bytes_of(plan::Arena::kOptimizerState) : 0),
+                       runtime::input_image_bytes(program));
   memory.add("smaller micro-batches", feed::smaller_sessions_bytes(program));
   if (saves_before_end && train::saves_from_copy(step)) {
     memory.add("a copy to save", train::checkpoint_tensor_bytes(program.graph));
@@ -65,7 +69,7 @@ void add_planned_step(forecast::MemoryForecast& memory, const PretrainRun& run,
                       const plan::Program& program) {
   bool saves = saves_before_end(run);
   if (!run.options.validation.files.empty()) {
-    memory.add("evaluation", train::evaluation_program_bytes(run.training.step));
+    memory.add_to_device("evaluation", train::evaluation_program_bytes(run.training.step));
     saves = saves || evaluates_before_end(run);
   }
   add_step(memory, run.training, program, saves);

@@ -129,7 +129,7 @@ std::string describe_stage(const forecast::StepModel& model, int64_t stage,
 std::string describe_memory(const forecast::StepModel& model, const PretrainRun& run,
                             const forecast::MemoryForecast& before) {
   forecast::MemoryForecast memory = memory_beside_step(run, before);
-  memory.add("a step", largest_memory(model));
+  memory.add_to_device("a step", largest_memory(model));
   if (model.layout.ranks() > 1) memory.add("messages of ranks", forecast::message_bytes(model));
   return fmt::format("  per rank, {}\n", memory.text());
 }

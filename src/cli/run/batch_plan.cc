@@ -1,9 +1,11 @@
 #include "cli/run/batch_plan.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/division.h"
 #include "base/error.h"
+#include "cli/options/machine_options.h"
 
 namespace cloze::cli {
 namespace {
@@ -32,12 +34,26 @@ int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_
   const int64_t enough = divide_up(kEnoughTokens, S);
   const int64_t plenty = std::max({options.micro_batch_size, kPlentyOfTokens / S, enough});
   const int64_t share = sequences_per_step / kMicroBatchesOfAStep;
-  int64_t sequences = std::min(sequences_per_step, std::clamp(share, enough, plenty));
+  int64_t most = std::clamp(share, enough, plenty);
+  if (const auto memory = card_memory(chosen_device(options.training.step.compile.device))) {
+    const DType dtype = options.training.step.compute_dtype;
+    most = std::max<int64_t>(tokens_of_card(*memory, options.model(), dtype) / S, 1);
+  }
+  int64_t sequences = std::min(sequences_per_step, most);
   while (options.training.synthetic_data && sequences_per_step % sequences != 0) --sequences;
   return S * sequences;
 }
 
 }  // namespace
+
+int64_t tokens_of_card(int64_t memory_bytes, const models::BertConfig& model, DType dtype) {
+  constexpr int64_t kNumbersOfUnit = 16;
+  constexpr int64_t kMostTokens = 65536;  // more gain nothing
+  const int64_t token_bytes =
+      kNumbersOfUnit * bytes_of(dtype) * model.hidden_size * model.num_hidden_layers;
+  const int64_t fit = memory_bytes / 10 * 7 / token_bytes;
+  return std::min(kMostTokens, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(fit))));
+}
 
 BatchPlan batch_plan(const RunOptions& options) {
   constexpr int64_t kRoomForShortSequences = 8;

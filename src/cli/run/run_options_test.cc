@@ -1,5 +1,6 @@
 // What `cloze pretrain` says of options that a layout of processes does not read.
 #include "cli/run/run_options.h"
+#include "cli/run/batch_plan.h"
 
 #include <gtest/gtest.h>
 
@@ -62,6 +63,19 @@ TEST(RunOptions, OfStatesHaveNoEffectWithAnOptimizerWithoutAny) {
       notes_of(words).find("note: `optimizer_state_folder` has no effect with `optimizer` sgd, "
                            "which has no state\n"),
       std::string::npos);
+}
+
+TEST(BatchPlan, ACardTakesAsManyTokensAsItHasRoomFor) {
+  constexpr int64_t kGigabyte = 1'000'000'000;
+  models::BertConfig model;
+  model.hidden_size = 1024;
+  model.num_hidden_layers = 24;
+  // 32 and 64 * 1024 * 24 bytes a token.
+  EXPECT_EQ(tokens_of_card(80 * kGigabyte, model, DType::kBF16), 65536);
+  EXPECT_EQ(tokens_of_card(80 * kGigabyte, model, DType::kF32), 32768);
+  EXPECT_EQ(tokens_of_card(24 * kGigabyte, model, DType::kBF16), 16384);
+  EXPECT_EQ(tokens_of_card(1'000'000, model, DType::kF32), 0);
+  EXPECT_EQ(tokens_of_card(141 * kGigabyte, model, DType::kBF16), 65536) << "more gain nothing";
 }
 
 }  // namespace

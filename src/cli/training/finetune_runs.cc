@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "cli/console/say.h"
 #include "cli/inference/inference_options.h"
+#include "cli/options/machine_options.h"
 #include "cli/plan/run_estimate.h"
 #include "cli/plan/run_memory.h"
 #include "cli/plan/step_plan.h"
@@ -230,6 +231,7 @@ void finish_named(const FinetuneRun& run, const tasks::FinetuningPhases& phases,
   const fs::path path = model_path(named);
   if (!phases.evaluation && !phases.prediction) return;
   forecast::MemoryForecast memory;
+  memory.use_card(card_memory(run.training.step.compile.device));
   memory.add_inference(memory_to_infer(run, task.head()));
   say("{}\n", memory.text());
   FinetuneModels(run, task).finish(path, output_folder(run.options));
@@ -242,7 +244,7 @@ void print_plan(const FinetuneRun& run, const tasks::FinetuningTask& task) {
   train::TrainingStepOptions step = run.training.step;
   set_head(task, run.options.seq_length, step);
   forecast::MemoryForecast memory = memory_beside_step(run);
-  memory.add("evaluation", evaluation_bytes(run, step.head));
+  memory.add_to_device("evaluation", evaluation_bytes(run, step.head));
   const plan::Program program = compiled(step);
   add_step(memory, run.training, program, saves_before_end(run));
   fmt::print("{}", describe_plan(step, program, run.batch.sequences_per_step, memory, false));

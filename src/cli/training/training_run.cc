@@ -130,14 +130,16 @@ void add_start(train::ExportedRun& exported, train::Training& training) {
 // Adds what the compiled step takes.
 void add_session(forecast::MemoryForecast& memory, train::Training& training,
                  const ResolvedRun& run, bool saves_before_end) {
-  if (training.evaluation_bytes() > 0) memory.add("evaluation", training.evaluation_bytes());
+  if (training.evaluation_bytes() > 0)
+    memory.add_to_device("evaluation", training.evaluation_bytes());
   const plan::Program& program = training.session().program();
   add_step(memory, run.training, program, saves_before_end);
   const int64_t more = training.step().in_flight(run.batch.micro_batches) - 1;
   if (more <= 0) return;
-  memory.add("micro-batches in flight",
-             more * (program.bytes_of(plan::Arena::kInputs) + runtime::input_image_bytes(program) +
-                     program.bytes_of(plan::Arena::kActivations)));
+  memory.add_to_device(
+      "micro-batches in flight",
+      more * (program.bytes_of(plan::Arena::kInputs) + program.bytes_of(plan::Arena::kActivations)),
+      more * runtime::input_image_bytes(program));
 }
 
 train::TrainingOutcome run_steps(train::Training& training, train::Progress& progress,
@@ -167,7 +169,7 @@ train::TrainingState run_training(train::TrainingOptions options, const Resolved
   const train::ExportedRun exported = exported_run(options, run.options);
   platform::stop_if_requested();
   forecast::MemoryForecast memory = memory_beside_step(run);
-  if (evaluation_bytes > 0) memory.add("evaluation", evaluation_bytes);
+  if (evaluation_bytes > 0) memory.add_to_device("evaluation", evaluation_bytes);
   const int64_t total_steps = options.num_steps;
   const std::optional<double> target = options.target;
   const bool saves = saves_before_end(options, total_steps);
