@@ -1,4 +1,4 @@
-// What the kernels of backend/gpu ask of a card for products.
+// Products of a card, as the kernels of backend/gpu ask for them.
 #include <map>
 #include <mutex>
 

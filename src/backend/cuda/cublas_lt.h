@@ -31,7 +31,7 @@ struct CublasLt {
 // the loader finds, the one in CUDA's folder, or the one that came with python3's PyTorch, in this
 // order. Returns why it cannot be used, with what was tried; empty: it can.
 std::string open_cublas_lt(const std::string& given, CublasLt& library);
-// What to do where it cannot.
+// The next step where it cannot.
 inline constexpr const char* kCublasLtAdvice =
     "name the file of cuBLASLt 13 in the environment variable CLOZE_CUBLASLT";
 

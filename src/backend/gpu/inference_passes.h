@@ -1,4 +1,4 @@
-// What a backend for GPUs does to a program that infers: bf16 weights are kept as bf16 copies, row by
+// Passes of a backend for GPUs over a program that infers: bf16 weights are kept as bf16 copies, row by
 // row, and activations are bf16, too; f32 weights stay what they are.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the operators linear, grouped_linear and packed_linear share: weights rounded to what a
+// Parts that linear, grouped_linear and packed_linear share: weights rounded to what a
 // product reads, and what follows the product: bias, activation, and one rounding.
 //
 // cuBLASLt's header knows no f32 bias of a bf16 result, and does not say which GELU it has. So the

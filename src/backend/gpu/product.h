@@ -73,7 +73,7 @@ struct ProductAddresses {
   void* c = nullptr;
 };
 
-// What a product may use of the workspace on a card: NVIDIA's advice for Hopper.
+// The workspace that a product may use on a card: NVIDIA's advice for Hopper.
 inline constexpr int64_t kCardProductBytes = int64_t{32} << 20;
 
 // Gives the product to the stream of a card. The workspace has kCardProductBytes. EnvironmentError

@@ -19,7 +19,7 @@ using Both = ops::VocabularyLossWithGradient;
 
 constexpr int kLossThreads = 256;
 
-// Of a block of rows: what each loses, whether it is right, and the gradients of its logits.
+// Results of a block of rows: what each loses, whether it is right, and the gradients of its logits.
 template <typename T>
 struct LogitRows {
   static constexpr int kThreads = kLossThreads;

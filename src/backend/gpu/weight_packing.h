@@ -1,4 +1,4 @@
-// How a program for GPUs keeps weights that never change: row by row, as the model has them.
+// Weights that never change, as a program for GPUs keeps them: row by row, as the model has them.
 #pragma once
 
 #include "ops/packed_linear.h"

@@ -27,7 +27,7 @@ constexpr ops::WeightLayout kPanels[] = {{.columns = 16}, {.columns = 32}};
 constexpr ops::WeightLayout kPairs{.columns = 64, .depth = 32, .neighbours = 2};
 constexpr ops::WeightLayout kPlain{.columns = 1};
 
-// Whether kernels multiply weights so laid out by activations of their dtype.
+// Says whether kernels multiply weights so laid out by activations of their dtype.
 bool is_of_activations(const ops::WeightLayout& layout) {
   return layout == kPairs || layout == kPlain;
 }

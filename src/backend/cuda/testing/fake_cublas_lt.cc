@@ -38,7 +38,7 @@ struct Description {
   int64_t bias_stride = 0, auxiliary_stride = 0;
 };
 
-// Of A, B, C and D, as the caller promised when it asked for an algorithm, which holds them; 1: nothing was said.
+// Alignments of A, B, C and D, as the caller promised when it asked for an algorithm, which holds them; 1: nothing was said.
 struct Alignments {
   uint32_t a = 1, b = 1, c = 1, d = 1;
 };
