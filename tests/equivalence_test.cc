@@ -93,6 +93,7 @@ class OtherDevice : public testing::TestWithParam<DType> {};
 TEST_P(OtherDevice, FollowsTheCpu) {
   if (tested_device() == "cpu") GTEST_SKIP() << "it is the CPU that is tested";
   constexpr int64_t kStepsOfTiny = 20;
+  constexpr double kRate = 1e-3;  // with more it diverges, and then so do any two roundings
   train::TrainingStepOptions options =
       step_options({.capacity = kPacked, .device = "cpu", .dtype = GetParam()});
   options.model = as_tested({.vocab_size = 97,
@@ -104,7 +105,7 @@ TEST_P(OtherDevice, FollowsTheCpu) {
   const auto trained_on = [&](const std::string& device) {
     options.compile.device = device;
     train::TrainingStep step(options);
-    return train_steps(step, kPacked, kStepsOfTiny, learning_rate("adamw"));
+    return train_steps(step, kPacked, kStepsOfTiny, kRate);
   };
   const Trained cpu = trained_on("cpu"), tested = trained_on(tested_device());
   // Both round to a half, each in its own order.
