@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""How long models of random weights take to answer, ours: cloze compile and cloze latency on a device, with the calls that
-bench/peers/latency.py makes with PyTorch. Prints one JSON line per case. Exit: 1 when one of them failed.
+"""Measures how long our models of random weights take to answer: by cloze compile and cloze latency on a device, with the
+calls that bench/peers/latency.py makes with PyTorch. Prints one JSON line per case. Exit: 1 when one of them failed.
 """
-import argparse
 import json
 import pathlib
 import re
@@ -13,15 +12,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 from gpu.parts import latency_calls  # noqa: E402  found by the line above
-from gpu.programs import peers_python  # noqa: E402
-
-
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", type=pathlib.Path, required=True, help="cloze")
-    parser.add_argument("--device", required=True)
-    parser.add_argument("--tiny", action="store_true")
-    return parser.parse_args()
+from gpu.programs import peers_python, script_arguments  # noqa: E402
 
 
 def finished(*words):
@@ -50,7 +41,7 @@ class Models:
 
 
 def figures(text):
-    """Of what cloze latency prints."""
+    """The figures that cloze latency prints."""
     times = re.search(r"p50 ([\d.]+) .*p99 ([\d.]+) ", text)
     rate = re.search(r"throughput: ([\d.]+) sequences/s", text)
     return {"p50_ms": float(times[1]), "p99_ms": float(times[2]), "sequences_per_second": float(rate[1])}
@@ -68,7 +59,7 @@ def row(models, arguments, config, length, batch, number):
 
 
 def main():
-    arguments = parse_arguments()
+    arguments = script_arguments(__doc__, "cloze")
     errors = []
     with tempfile.TemporaryDirectory() as folder:
         models = Models(arguments, folder)

@@ -135,7 +135,7 @@ def profile_words(bench, arguments):
 
 
 def counter_words(arguments):
-    """Of ncu: launches of the second step."""
+    """Words of ncu, for launches of the second step."""
     return ["--clock-control", "none", "--target-processes", "all", "--csv", "--log-file", arguments.out / "ncu.csv",
             "--launch-skip", 400, "--launch-count", 40]
 

@@ -1,4 +1,5 @@
 """The programs that scripts/gpu_check runs: where they are, and why one cannot run."""
+import argparse
 import functools
 import json
 import pathlib
@@ -18,6 +19,15 @@ def program(build_dir, name):
     """The program of an unpacked bundle, else the one that was built here; None where neither is."""
     places = (ROOT / "bin" / name, build_dir / "bin" / name, build_dir / name)
     return next((place for place in places if place.is_file()), None)
+
+
+def script_arguments(description, name):
+    """The arguments of a script that parts.own_script() starts for this program of ours."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--program", type=lambda path: pathlib.Path(path).resolve(), required=True, help=name)
+    parser.add_argument("--device", required=True)
+    parser.add_argument("--tiny", action="store_true")
+    return parser.parse_args()
 
 
 def no_program(name):

@@ -5,7 +5,6 @@ For each case both sides are started and warmed, and take turns of a step each, 
 one JSON line per side, the median of its rounds, and one for their ratio. A side that cannot run is a line with its error,
 and the other one is measured alone. Without PyTorch only ours runs.
 """
-import argparse
 import json
 import pathlib
 import sys
@@ -14,12 +13,11 @@ from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench" / "peers")]
-from gpu.parts import BASE, LARGE, SMALL  # noqa: E402  found by the line above
-from gpu.programs import peers_python, torch_facts  # noqa: E402
+from gpu.parts import BASE, LARGE, LENGTHS, SMALL  # noqa: E402  found by the line above
+from gpu.programs import peers_python, script_arguments, torch_facts  # noqa: E402
 from pytorch_step import read_config  # noqa: E402
 from turns import Runner, RunnerError  # noqa: E402
 
-LENGTHS = ROOT / "tests" / "fixtures" / "lengths" / "wikipedia_512.tsv"
 ROUNDS = 5
 TOKENS = 65536  # of our micro-batch; what fits a card of 80 GB with BERT-large
 
@@ -54,8 +52,8 @@ def write_config(case, folder):
 
 
 def commands(case, config, arguments):
-    """Who, and what starts it."""
-    common = ["--config", config, "--dtype", "bf16", *["--lengths", LENGTHS] * case.is_natural, "--serve"]
+    """Yields the name of each side and the words that start it."""
+    common = ["--config", config, "--dtype", "bf16", *["--lengths", ROOT / LENGTHS] * case.is_natural, "--serve"]
     tokens = max(512, 128 * case.sequences) if arguments.tiny else TOKENS
     yield "ours", [arguments.program, *common, "--device", arguments.device, "--optimizer", "adamw",
                    "--batch", case.sequences, "--tokens-per-micro-batch", tokens]
@@ -71,7 +69,7 @@ def take_turn(runner, turns):
 
 
 def run_case(case, config, arguments):
-    """Rows of the case."""
+    """Yields the rows of the case."""
     runners = [Runner(who, command, "tokens_per_second") for who, command in commands(case, config, arguments)]
     turns = {}
 
@@ -105,16 +103,8 @@ def summed_up(case, turns):
         yield {"what": "ratio", "of": case.name, **rates, "ratio": rates["ours"] / rates["PyTorch"]}
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", type=pathlib.Path, required=True, help="bench_step")
-    parser.add_argument("--device", required=True)
-    parser.add_argument("--tiny", action="store_true")
-    return parser.parse_args()
-
-
 def main():
-    arguments = parse_arguments()
+    arguments = script_arguments(__doc__, "bench_step")
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         for case in cases(arguments.tiny):

@@ -127,11 +127,12 @@ def latency_lines(own, _):
     """A line per call: median milliseconds of each side."""
     if not own:
         return []
-    calls, sides = {}, {}
-    for row in own:
-        if "error" not in row:
-            call = f"{row['model']}, {row['seq_length']} tokens, batch {row['batch_size']}"
-            calls.setdefault(call, {})[row["who"]] = sides[row["who"]] = f"{row['p50_ms']:.2f}"
+    timed = [row for row in own if "error" not in row]
+    sides = dict.fromkeys(row["who"] for row in timed)
+    calls = {}
+    for row in timed:
+        call = f"{row['model']}, {row['seq_length']} tokens, batch {row['batch_size']}"
+        calls.setdefault(call, {})[row["who"]] = f"{row['p50_ms']:.2f}"
     errors = [f"{row.get('case') or row['who'] + ' ' + row['model']}: {row['error']}" for row in own if "error" in row]
     return [f"{'inference, median ms':34}" + "".join(f"{who:>26}" for who in sides)] + [
         f"{call:34}" + "".join(f"{times.get(who, '-'):>26}" for who in sides) for call, times in calls.items()] + errors

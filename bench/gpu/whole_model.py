@@ -7,7 +7,6 @@ losses are compared with those of a more exact run, in f32 with the scalar kerne
 with f32. A device that computes the same with other roundings is about as far from the exact run, so at most LARGEST_RATIO
 times as far from the CPU. Another dropout mask, or a missing term, is much farther.
 """
-import argparse
 import contextlib
 import json
 import pathlib
@@ -15,16 +14,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from gpu.programs import script_arguments  # noqa: E402  found by the line above
+
 STEPS, LARGEST_RATIO = 20, 4
 ROUNDOFF = 2.0**-24  # of f32, in which losses are summed
-
-
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", type=lambda path: pathlib.Path(path).resolve(), required=True, help="cloze")
-    parser.add_argument("--device", required=True)
-    parser.add_argument("--tiny", action="store_true")
-    return parser.parse_args()
 
 
 def model_options(is_tiny):
@@ -96,7 +90,7 @@ def rows(arguments, folder):
 
 
 def main():
-    arguments = parse_arguments()
+    arguments = script_arguments(__doc__, "cloze")
     failed = []
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(BrokenPipeError):
         for row in rows(arguments, pathlib.Path(folder)):

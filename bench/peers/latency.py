@@ -28,7 +28,7 @@ import tempfile
 import time
 
 from cases import answer_cases
-from pytorch_step import read_config
+from pytorch_step import forget, read_config
 
 GOLDEN_RATIO = 0.6180339887498949
 WARM_UP_CALLS = 3
@@ -231,13 +231,6 @@ def run_case(arguments):
             "seq_length": arguments.seq_length, "batch_size": arguments.batch_size, "p50_ms": 1e3 * statistics.median(calls),
             "p99_ms": 1e3 * calls[-(-99 * len(calls) // 100) - 1],
             "sequences_per_second": arguments.batch_size * len(calls) / sum(calls)}
-
-
-def forget():
-    import torch
-    torch.compiler.reset()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
 
 
 def main():

@@ -16,7 +16,7 @@ MASKED_SHARE = 0.15
 
 
 def shape_of(config):
-    """What of a configuration of ours transformers' BertConfig has, too."""
+    """The values of a configuration of ours that transformers' BertConfig takes."""
     names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
              "intermediate_size", "max_position_embeddings", "type_vocab_size", "hidden_act",
              "hidden_dropout_prob", "attention_probs_dropout_prob", "layer_norm_eps")

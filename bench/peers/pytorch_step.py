@@ -267,7 +267,7 @@ def run_case(arguments):
 
 
 def forget():
-    """What the last case compiled and allocated."""
+    """Frees what the last case compiled and allocated."""
     import torch
     torch.compiler.reset()
     free_memory()
