@@ -42,8 +42,7 @@ class CardMemory final : public DeviceMemory {
     cudaMemGetInfo(&free, &total);
     throw_environment_error(
         "cannot allocate {} MiB of memory of card {}, of whose {} MiB {} are free; choose smaller "
-        "batches or a "
-        "smaller model",
+        "batches or a smaller model",
         bytes_ >> 20, card_, total >> 20, free >> 20);
   }
 
@@ -63,8 +62,7 @@ class PinnedBlock final : public HostBlock {
       cudaGetLastError();
       throw_environment_error(
           "cannot allocate {} MiB of the host's memory for copies to a card; choose smaller "
-          "batches or a smaller "
-          "model",
+          "batches or a smaller model",
           bytes >> 20);
     }
     check(error, "memory of the host");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 namespace cloze::backend::cuda {
 
 std::string Card::capability() const {
@@ -21,9 +23,12 @@ std::string Card::refusal() const {
 
 std::optional<Card> card_to_plan_for(std::string_view kind) {
   constexpr int64_t kGigabyte = 1'000'000'000;
-  if (kind == "a100") return Card{"A100 SXM 80 GB", 80 * kGigabyte, 8, 0, 108};
-  if (kind == "h100") return Card{"H100 SXM 80 GB", 80 * kGigabyte, 9, 0, 132};
-  if (kind == "h200") return Card{"H200 SXM 141 GB", 141 * kGigabyte, 9, 0, 132};
+  static const std::map<std::string_view, Card> kCards = {
+      {"a100", {"A100 SXM 80 GB", 80 * kGigabyte, 8, 0, 108, "nvidia_a100_sxm_80gb"}},
+      {"h100", {"H100 SXM 80 GB", 80 * kGigabyte, 9, 0, 132, "nvidia_h100_sxm_80gb"}},
+      {"h200", {"H200 SXM 141 GB", 141 * kGigabyte, 9, 0, 132, "nvidia_h200_sxm_141gb"}}};
+  const auto found = kCards.find(kind);
+  if (found != kCards.end()) return found->second;
   return std::nullopt;
 }
 

@@ -16,6 +16,8 @@ struct Card {
   int64_t memory_bytes = 0;
   int capability_major = 0, capability_minor = 0;
   int multiprocessors = 0;
+  // Of a card to plan for: the file of its peak rates, by its name in configs/devices.
+  std::string data_sheet = {};
 
   std::string capability() const;       // "9.0"
   std::string instruction_set() const;  // "sm_90"

@@ -95,4 +95,13 @@ std::string open_cublas_lt(const std::string& given, CublasLt& library) {
          ", and 13.0 is the least";
 }
 
+const ProgramCublasLt& program_cublas_lt() {
+  static const ProgramCublasLt opened = [] {
+    ProgramCublasLt one;
+    one.refusal = open_cublas_lt("", one.library);
+    return one;
+  }();
+  return opened;
+}
+
 }  // namespace cloze::backend::cuda

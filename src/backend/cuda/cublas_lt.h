@@ -31,6 +31,13 @@ struct CublasLt {
 // the loader finds, the one in CUDA's folder, or the one that came with python3's PyTorch, in this
 // order. Returns why it cannot be used, with what was tried; empty: it can.
 std::string open_cublas_lt(const std::string& given, CublasLt& library);
+// The library that the program computes with, opened by the first call; why it cannot be used, or an
+// empty text.
+struct ProgramCublasLt {
+  CublasLt library;
+  std::string refusal;
+};
+const ProgramCublasLt& program_cublas_lt();
 // The next step where it cannot.
 inline constexpr const char* kCublasLtAdvice =
     "name the file of cuBLASLt 13 in the environment variable CLOZE_CUBLASLT";

@@ -43,9 +43,7 @@ std::vector<GraphPass> CudaBackend::inference_passes(DType weights) const {
 std::vector<LayoutFact> CudaBackend::weight_layout(DType) const { return gpu::weight_layout(); }
 
 std::span<const KernelEntry> CudaBackend::kernels(const graph::OpDefinition& op) const {
-  const gpu::KernelsByOperator& kernels = gpu::kernels_by_operator();
-  const auto found = kernels.find(&op);
-  return found == kernels.end() ? std::span<const KernelEntry>() : found->second;
+  return gpu::kernels_of(gpu::kernels_by_operator(), op);
 }
 
 }  // namespace cloze::backend::cuda

@@ -20,8 +20,7 @@ void check_late(cudaError_t error, std::string_view what,
   cudaGetLastError();
   throw_environment_error(
       "the card failed after the launch of {}: {}; with CUDA_LAUNCH_BLOCKING=1 in the environment "
-      "this message "
-      "names the kernel",
+      "this message names the kernel",
       fmt::join(launches, ", "), reason_of(error));
 }
 

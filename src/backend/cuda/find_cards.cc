@@ -72,8 +72,7 @@ const Cards& cards() {
   static const Cards found = [] {
     Cards all = find_cards();
     if (all.cards.empty()) return all;
-    CublasLt library;
-    const std::string why = open_cublas_lt("", library);
+    const std::string& why = program_cublas_lt().refusal;
     return why.empty() ? all : Cards{{}, all.driver, why, kCublasLtAdvice};
   }();
   return found;

@@ -57,12 +57,8 @@ ColumnMajorProduct column_major(const gpu::Product& product) {
 }
 
 const CublasLt& cublas_lt() {
-  static const CublasLt library = [] {
-    CublasLt opened;
-    const std::string why = open_cublas_lt("", opened);
-    if (!why.empty()) throw_environment_error("{}; {}", why, kCublasLtAdvice);
-    return opened;
-  }();
+  const auto& [library, refusal] = program_cublas_lt();
+  if (!refusal.empty()) throw_environment_error("{}; {}", refusal, kCublasLtAdvice);
   return library;
 }
 

@@ -29,7 +29,7 @@ struct ColumnMajorProduct {
 };
 ColumnMajorProduct column_major(const gpu::Product& product);
 
-// The library of this process, opened by the first call. EnvironmentError when it cannot be used.
+// The library of program_cublas_lt(). EnvironmentError when it cannot be used.
 const CublasLt& cublas_lt();
 
 // The products of one card. The library is asked once how to compute a product of these sizes, whose

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "base/byte_size.h"
 #include "base/error.h"
@@ -15,6 +14,7 @@
 #include "cli/plan/run_memory.h"
 #include "cli/plan/step_plan.h"
 #include "cli/report/report.h"
+#include "engine/devices.h"
 #include "platform/available_threads.h"
 #include "platform/files/atomic_file.h"
 
@@ -23,12 +23,11 @@ namespace {
 
 // A card that is planned for is as fast as its data sheet says, unless something else is known.
 void take_data_sheet(PretrainOptions& options, const PlanRequest& request) {
-  static const std::map<std::string, std::string> kFiles = {{"cuda:a100", "nvidia_a100_sxm_80gb"},
-                                                            {"cuda:h100", "nvidia_h100_sxm_80gb"},
-                                                            {"cuda:h200", "nvidia_h200_sxm_141gb"}};
   if (!options.device_file.empty() || !request.measure.empty()) return;
-  const auto found = kFiles.find(options.training.step.compile.device);
-  if (found != kFiles.end()) options.device_file = "configs/devices/" + found->second + ".json";
+  const auto card = engine::card_of(options.training.step.compile.device);
+  if (card && !card->data_sheet.empty()) {
+    options.device_file = "configs/devices/" + card->data_sheet + ".json";
+  }
 }
 
 std::string threads_of(const PretrainRun& run) {
