@@ -244,8 +244,8 @@ Primitive of_block(const char* name) {
 }  // namespace
 
 std::vector<Primitive> primitives() {
-  constexpr uint64_t kLogarithmUnits =
-      3;  // CUDA's and the host's are each within 1 or 2 of the exact value
+  // CUDA's and the host's are each within 1 or 2 of the exact value.
+  constexpr uint64_t kLogarithmUnits = 3;
   return {each<Sum>("a + b"),
           each<Times>("a * b"),
           each<Quotient>("a / b"),

@@ -30,8 +30,8 @@ class EmulatedBackend final : public host::HostBackend {
   }
   std::vector<LayoutFact> weight_layout(DType) const override { return gpu::weight_layout(); }
   std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
-    const auto found = kernels_.find(&op);
-    return found == kernels_.end() ? cpu::backend().kernels(op) : found->second;
+    const auto own = gpu::kernels_of(kernels_, op);
+    return own.empty() ? cpu::backend().kernels(op) : own;
   }
 
  private:
@@ -54,8 +54,7 @@ const Backend& backend() {
 }
 
 std::span<const KernelEntry> own_kernels(const graph::OpDefinition& op) {
-  const auto found = gpu::kernels_by_operator().find(&op);
-  return found == gpu::kernels_by_operator().end() ? std::span<const KernelEntry>() : found->second;
+  return gpu::kernels_of(gpu::kernels_by_operator(), op);
 }
 
 Device& device() {

@@ -3,6 +3,7 @@
 #include "backend/gpu/attention_sequences.h"
 #include "backend/gpu/kernels.h"
 #include "backend/gpu/math.h"
+#include "backend/gpu/sequences.h"
 #include "base/division.h"
 
 namespace cloze::backend::gpu::inline CLOZE_GPU_TARGET {
@@ -25,14 +26,8 @@ struct HeadRow {
 template <typename Kernel>
 CLOZE_DEVICE HeadRow head_row(const Sequences& in) {
   const int64_t slot = global_warp<Kernel>();
-  if (slot >= in.starts.load(in.count)) return {0, 0, slot, block_y()};
-  int64_t first = 0, end = in.count;  // the last sequence that does not begin after the slot
-  while (end - first > 1) {
-    const int64_t middle = (first + end) / 2;
-    (in.starts.load(middle) <= slot ? first : end) = middle;
-  }
-  const int64_t start = in.starts.load(first);
-  return {start, in.starts.load(first + 1) - start, slot, block_y()};
+  const SequenceSlots sequence = sequence_of(in.starts, in.count, slot);
+  return {sequence.begin, sequence.end - sequence.begin, slot, block_y()};
 }
 
 // The rows of one head of a tensor [T, H].

@@ -1,5 +1,5 @@
-// Functions that the kernels of a card and its device (backend/cuda) have of each other. nvcc compiles the
-// kernels, g++ the device.
+// Functions that the kernels of a card and its device (backend/cuda) call of each other. nvcc
+// compiles the kernels, g++ the device.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,13 +11,13 @@
 
 namespace cloze::backend::gpu::inline card {
 
-// --- By the device
+// --- Defined by the device
 cudaStream_t stream_of(Stream& stream);
 // EnvironmentError that names the kernel when its launch failed.
 void check_launch(std::string_view kernel, cudaError_t error);
 
-// --- By the kernels
-// By operator; called "cuda/OPERATOR".
+// --- Defined by the kernels
+// The kernels of each operator, called "cuda/OPERATOR" (kernels.h).
 const KernelsByOperator& kernels_by_operator();
 
 }  // namespace cloze::backend::gpu::inline card

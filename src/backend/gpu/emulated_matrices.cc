@@ -45,7 +45,7 @@ uint32_t pair_of(bf16 first, bf16 second) { return first.bits | uint32_t{second.
 
 }  // namespace
 
-// The order in which a card adds is not known: here the sum is exact, and rounded once.
+// Sums in double and rounds once; nobody knows in which order a card adds.
 void multiply_add(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1, Place place) {
   const auto all_a = of_all_lanes(Quad{{a[0], a[1], a[2], a[3]}}, place);
   const auto all_b = of_all_lanes(Pair{{b0, b1}}, place);

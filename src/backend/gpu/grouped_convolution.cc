@@ -1,4 +1,5 @@
-// A thread has one number of the result. For bf16 there is to be a kernel of matrix products.
+// grouped_convolution and its gradients: a thread has one number of the result. For bf16 there is to
+// be a kernel of matrix products.
 #include "ops/grouped_convolution.h"
 
 #include "backend/gpu/column_sums.h"
@@ -124,12 +125,6 @@ Convolution convolution_of(const Shape& x, int64_t group_size, int64_t width) {
   return {x[0], x[1], group_size, width};
 }
 
-struct WeightBuffer {
-  explicit WeightBuffer(const KernelRequest& request)
-      : weight(workspace.add<bf16>(rounded_elements(request, Forward::kWeight))) {}
-  WorkspaceLayout workspace;
-  int64_t weight;
-};
 static_assert(int{Forward::kWeight} == int{OfInput::kWeight} &&
               int{Forward::kSequenceStarts} == int{OfInput::kSequenceStarts});
 
@@ -137,7 +132,7 @@ template <const graph::OpDefinition& op, bool kIsGradient>
 struct OverTokens {
   static constexpr const graph::OpDefinition& kOp = op;
   static size_t workspace_bytes(const KernelRequest& request) {
-    return WeightBuffer(request).workspace.bytes();
+    return WeightBuffer(request, Forward::kWeight).workspace.bytes();
   }
   template <typename T>
   static void run(const Call& call) {
@@ -147,7 +142,8 @@ struct OverTokens {
     call.launch<Kernel>(
         {divide_up(x.elements(), int64_t{Kernel::kThreads})},
         {call.input<T>(0),
-         rounded_weight<T>(call, Forward::kWeight, WeightBuffer(call.request()).weight),
+         rounded_weight<T>(call, Forward::kWeight,
+                           WeightBuffer(call.request(), Forward::kWeight).weight),
          call.input<int32_t>(Forward::kSequenceStarts), call.input<float>(Forward::kBias),
          call.output<T>(0), convolution_of(x, weight[1], weight[2]),
          call.input_shape(Forward::kSequenceStarts)[0] - 1});
@@ -160,7 +156,7 @@ struct WeightGradient {
   static SummedShape summed_weight(const KernelRequest& request) {
     return {request.inputs[OfWeight::kX].shape[0], request.outputs[0].shape.elements()};
   }
-  // Those of the bias come after those of the weight, and take their place.
+  // The sums of the bias come after those of the weight, and take their place.
   struct Buffers {
     explicit Buffers(const KernelRequest& request)
         : borders(workspace.add<int64_t>(2 * request.inputs[OfWeight::kX].shape[0])),

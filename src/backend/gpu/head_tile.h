@@ -11,22 +11,30 @@ inline constexpr int kWarpRows = 16;  // of a result, that a warp has
 inline constexpr int kTileThreads = kTileRows / kWarpRows * kWarp;
 inline constexpr int kTileBlocks = kTileRows / 8;  // of eight columns
 
-// Sums [16, 8 n] of a warp.
+// Sums [16, 8 n] of a warp. A lane has two halves of them: row lane / 4, and the row 8 further.
 template <int n>
 struct WarpSums {
   float x[n][4] = {};
 
-  // The row, within the warp's, and the column of this lane's sum i of block j.
-  CLOZE_DEVICE static int row(int i) { return lane() / 4 + 8 * (i / 2); }
+  // The column of this lane's sum i of block j.
   CLOZE_DEVICE static int column(int j, int i) { return 8 * j + 2 * (lane() % 4) + i % 2; }
 
-  // Calls visit(row half, column, sum): the half is 0 for row(0), 1 for row(2).
+  // Calls visit(half, column, sum) for all sums of the lane.
   template <typename Visit>
   CLOZE_DEVICE void visit(const Visit& visit) {
     CLOZE_UNROLL
     for (int j = 0; j < n; ++j) {
       CLOZE_UNROLL
       for (int i = 0; i < 4; ++i) visit(i / 2, column(j, i), x[j][i]);
+    }
+  }
+  // Calls visit(half, column, sum, the other's sum).
+  template <typename Visit>
+  CLOZE_DEVICE void visit_with(WarpSums& other, const Visit& visit) {
+    CLOZE_UNROLL
+    for (int j = 0; j < n; ++j) {
+      CLOZE_UNROLL
+      for (int i = 0; i < 4; ++i) visit(i / 2, column(j, i), x[j][i], other.x[j][i]);
     }
   }
 };
@@ -53,8 +61,8 @@ struct alignas(16) HeadTile {
 
   Cell<bf16> x[kTileRows * kSize];
 
-  // The cell where a piece of a row begins. Pieces change places from row to row, so that one of each of eight
-  // rows lie in different banks.
+  // The cell where a piece of a row begins. Pieces change places from row to row, so that the same
+  // piece of eight rows lies in different banks.
   CLOZE_DEVICE static int place(int row, int piece) {
     constexpr int kRowsOfLine = 8 / kPieces;  // a line of all banks has 8 pieces
     return row * kSize + kPiece * (piece ^ (row / kRowsOfLine % kPieces));

@@ -39,7 +39,7 @@ struct Matrix {
   int64_t first = 0;
 };
 
-// Those of a product.
+// The matrices of a product.
 template <typename T, typename C>
 struct Matrices {
   Matrix<const T> a, b;

@@ -91,28 +91,21 @@ struct GroupedLinear {
   }
 };
 
-struct InputGradientBuffers {
-  explicit InputGradientBuffers(const KernelRequest& request)
-      : weight(workspace.add<bf16>(rounded_elements(request, OfInput::kWeight))) {}
-  WorkspaceLayout workspace;
-  int64_t weight;
-};
-
 template <const graph::OpDefinition& op>
 struct InputGradient {
   static constexpr const graph::OpDefinition& kOp = op;
   static size_t workspace_bytes(const KernelRequest& request) {
-    return InputGradientBuffers(request).workspace.bytes();
+    return WeightBuffer(request, OfInput::kWeight).workspace.bytes();
   }
   template <typename T>
   static void run(const Call& call) {
-    const InputGradientBuffers buffers(call.request());
+    const WeightBuffer buffer(call.request(), OfInput::kWeight);
     const Shape& dx = call.output_shape(OfInput::kDx);
     const LinearGroups groups = linear_groups(dx[1], call.input_shape(OfInput::kWeight));
     call.multiply<T, T>(
         {dx[0], groups.inputs, groups.outputs, groups.count},
         {{call.input<T>(OfInput::kDy), output_layout(groups)},
-         {rounded_weight<T>(call, OfInput::kWeight, buffers.weight), weight_layout(groups)},
+         {rounded_weight<T>(call, OfInput::kWeight, buffer.weight), weight_layout(groups)},
          {call.output<T>(OfInput::kDx), input_layout(groups)}});
   }
 };

@@ -1,5 +1,5 @@
-// Parts that linear, grouped_linear and packed_linear share: weights rounded to what a
-// product reads, and what follows the product: bias, activation, and one rounding.
+// Parts that linear, grouped_linear, packed_linear and grouped_convolution share: weights rounded to
+// what a product reads, and what follows the product: bias, activation, and one rounding.
 //
 // cuBLASLt's header knows no f32 bias of a bf16 result, and does not say which GELU it has. So the
 // sums of such a product stay f32, and a kernel does the rest.
@@ -63,6 +63,14 @@ Global<const T> rounded_weight(const Call& call, size_t input, int64_t workspace
 inline int64_t rounded_elements(const KernelRequest& request, size_t input) {
   return request.inputs[0].dtype == DType::kBF16 ? request.inputs[input].shape.elements() : 0;
 }
+
+// The workspace of a kernel that takes nothing but a rounded weight, this input.
+struct WeightBuffer {
+  WeightBuffer(const KernelRequest& request, size_t input)
+      : weight(workspace.add<bf16>(rounded_elements(request, input))) {}
+  WorkspaceLayout workspace;
+  int64_t weight;
+};
 
 struct NoActivation {
   CLOZE_DEVICE static float of(float x) { return x; }

@@ -79,13 +79,12 @@ struct AttendTile {
   CLOZE_DEVICE static void attend(const Arguments& in, const TilePlace& place, Softmax& softmax) {
     const Sequences& all = in.sequences;
     Shared& memory = shared<Shared>();
-    const int64_t hidden = all.heads * kSize;
-    memory.q.begin_copy(in.q, hidden, place.start, place.length, place.first);
+    begin_copy(memory.q, in.q, all, place, place.first);
     memory.kept.draw(all, place, place.first);
     const KeptFactor factor(all, memory.kept, place);
     for (int first = 0; first < place.length; first += kTileRows) {
-      memory.k.begin_copy(in.k, hidden, place.start, place.length, first);
-      memory.v.begin_copy(in.v, hidden, place.start, place.length, first);
+      begin_copy(memory.k, in.k, all, place, first);
+      begin_copy(memory.v, in.v, all, place, first);
       commit_copies();
       wait_for_copies<0>();
       sync_block();

@@ -33,6 +33,14 @@ CLOZE_DEVICE TilePlace tile_place(const Sequences& in) {
           static_cast<int>(block() - first_block(s)) * kTileRows, s < in.count};
 }
 
+// Begins to copy the rows from `first` on of the block's sequence and head. All threads of the block
+// call it.
+template <int kSize>
+CLOZE_DEVICE void begin_copy(HeadTile<kSize>& to, const Global<const bf16>& from,
+                             const Sequences& in, const TilePlace& place, int first) {
+  to.begin_copy(from, in.heads * kSize, place.start, place.length, first);
+}
+
 // The masks of dropout between 64 queries and all keys of a sequence of up to 512: drawn once for
 // all tiles of keys. Of a longer one each element is drawn by itself.
 struct KeptBits {
@@ -46,7 +54,7 @@ struct KeptBits {
     return in.dropout.threshold != 0 && counters(length) <= kMostCounters;
   }
 
-  // For the queries from `first` on. All threads of the block call it.
+  // Draws those of the queries from `first` on. All threads of the block call it.
   CLOZE_DEVICE void draw(const Sequences& in, const TilePlace& place, int first) {
     if (!is_drawn(in, place.length)) return;
     const int row_words = (counters(place.length) + kWordCounters - 1) / kWordCounters;
@@ -66,11 +74,12 @@ struct KeptBits {
 class KeptFactor {
  public:
   CLOZE_DEVICE KeptFactor(const Sequences& in, const KeptBits& bits, const TilePlace& place)
-      : in_(in), bits_(bits), place_(place), is_drawn_(KeptBits::is_drawn(in, place.length)) {
-    const int counters = KeptBits::counters(place.length);
-    counters_ = counters;
-    inverse_ = (65536 + counters - 1) / counters;
-  }
+      : in_(in),
+        bits_(bits),
+        place_(place),
+        is_drawn_(KeptBits::is_drawn(in, place.length)),
+        counters_(KeptBits::counters(place.length)),
+        inverse_((65536 + counters_ - 1) / counters_) {}
   // `row` of the bits is the query.
   CLOZE_DEVICE float of(int row, int query, int key) const {
     if (in_.dropout.threshold == 0) return 1.0f;

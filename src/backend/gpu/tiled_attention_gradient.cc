@@ -63,10 +63,8 @@ struct QueryGradientTile {
                                WarpSums<kSize / 8>& dq) {
     const Sequences& all = in.backward.sequences;
     Shared& memory = shared<Shared>();
-    const int64_t hidden = all.heads * kSize;
-    memory.q.begin_copy(in.backward.q, hidden, place.start, place.length, place.first);
-    memory.dcontext.begin_copy(in.backward.dcontext, hidden, place.start, place.length,
-                               place.first);
+    begin_copy(memory.q, in.backward.q, all, place, place.first);
+    begin_copy(memory.dcontext, in.backward.dcontext, all, place, place.first);
     memory.kept.draw(all, place, place.first);
     const KeptFactor factor(all, memory.kept, place);
     float delta[2] = {}, log_sum_exp[2] = {};
@@ -78,29 +76,23 @@ struct QueryGradientTile {
       log_sum_exp[half] = in.backward.log_sum_exp.load((place.start + row) * all.heads + block_y());
     }
     for (int first = 0; first < place.length; first += kTileRows) {
-      memory.k.begin_copy(in.backward.k, hidden, place.start, place.length, first);
-      memory.v.begin_copy(in.backward.v, hidden, place.start, place.length, first);
+      begin_copy(memory.k, in.backward.k, all, place, first);
+      begin_copy(memory.v, in.backward.v, all, place, first);
       commit_copies();
       wait_for_copies<0>();
       sync_block();
       TileSums ds, dpd;
       memory.k.add_products(memory.q, ds);
       memory.v.add_products(memory.dcontext, dpd);
-      CLOZE_UNROLL
-      for (int j = 0; j < kTileBlocks; ++j) {
-        CLOZE_UNROLL
-        for (int i = 0; i < 4; ++i) {
-          const int half = i / 2, row = tile_row(half);
-          const int query = place.first + row, key = first + TileSums::column(j, i);
-          float& x = ds.x[j][i];
-          if (query >= place.length || key >= place.length) {
-            x = 0.0f;
-            continue;
-          }
-          const float p = exponential(fused(x, all.scale, -log_sum_exp[half]));
-          x = p * fused(factor.of(row, query, key), dpd.x[j][i], -delta[half]);
+      ds.visit_with(dpd, [&](int half, int column, float& x, float of_dropped) {
+        const int row = tile_row(half), query = place.first + row, key = first + column;
+        if (query >= place.length || key >= place.length) {
+          x = 0.0f;
+          return;
         }
-      }
+        const float p = exponential(fused(x, all.scale, -log_sum_exp[half]));
+        x = p * fused(factor.of(row, query, key), of_dropped, -delta[half]);
+      });
       memory.k.add_weighted(WarpFactors(ds), dq);
       sync_block();
     }
@@ -137,9 +129,8 @@ struct KeyGradientTile {
   CLOZE_DEVICE static void fetch_queries(const Arguments& in, const TilePlace& place, int first) {
     const Sequences& all = in.backward.sequences;
     Shared& memory = shared<Shared>();
-    const int64_t hidden = all.heads * kSize;
-    memory.q.begin_copy(in.backward.q, hidden, place.start, place.length, first);
-    memory.dcontext.begin_copy(in.backward.dcontext, hidden, place.start, place.length, first);
+    begin_copy(memory.q, in.backward.q, all, place, first);
+    begin_copy(memory.dcontext, in.backward.dcontext, all, place, first);
     commit_copies();
     memory.kept.draw(all, place, first);
     for (int i = thread(); i < kTileRows && first + i < place.length; i += kTileThreads) {
@@ -155,32 +146,25 @@ struct KeyGradientTile {
                                WarpSums<kSize / 8>& dv) {
     const Sequences& all = in.backward.sequences;
     Shared& memory = shared<Shared>();
-    const int64_t hidden = all.heads * kSize;
-    memory.k.begin_copy(in.backward.k, hidden, place.start, place.length, place.first);
-    memory.v.begin_copy(in.backward.v, hidden, place.start, place.length, place.first);
+    begin_copy(memory.k, in.backward.k, all, place, place.first);
+    begin_copy(memory.v, in.backward.v, all, place, place.first);
     const KeptFactor factor(all, memory.kept, place);
     for (int first = 0; first < place.length; first += kTileRows) {
       fetch_queries(in, place, first);
       TileSums pd, ds;
       memory.q.add_products(memory.k, pd);
       memory.dcontext.add_products(memory.v, ds);
-      CLOZE_UNROLL
-      for (int j = 0; j < kTileBlocks; ++j) {
-        CLOZE_UNROLL
-        for (int i = 0; i < 4; ++i) {
-          const int row = TileSums::column(j, i);  // of the query
-          const int query = first + row, key = place.first + tile_row(i / 2);
-          const bool is_pair = query < place.length && key < place.length;
-          float p = 0.0f, kept = 0.0f, delta = 0.0f;
-          if (is_pair) {
-            p = exponential(fused(pd.x[j][i], all.scale, -memory.log_sum_exp[row].get()));
-            kept = factor.of(row, query, key);
-            delta = memory.delta[row].get();
-          }
-          pd.x[j][i] = p * kept;
-          ds.x[j][i] = p * fused(kept, ds.x[j][i], -delta);
+      pd.visit_with(ds, [&](int half, int row, float& x, float& d) {  // a column is a query
+        const int query = first + row, key = place.first + tile_row(half);
+        float p = 0.0f, kept = 0.0f, delta = 0.0f;
+        if (query < place.length && key < place.length) {
+          p = exponential(fused(x, all.scale, -memory.log_sum_exp[row].get()));
+          kept = factor.of(row, query, key);
+          delta = memory.delta[row].get();
         }
-      }
+        x = p * kept;
+        d = p * fused(kept, d, -delta);
+      });
       memory.dcontext.add_weighted(WarpFactors(pd), dv);
       memory.q.add_weighted(WarpFactors(ds), dk);
       sync_block();

@@ -19,7 +19,7 @@ using Both = ops::VocabularyLossWithGradient;
 
 constexpr int kLossThreads = 256;
 
-// Results of a block of rows: what each loses, whether it is right, and the gradients of its logits.
+// Computes of each row of a block its loss, whether it is right, and the gradients of its logits.
 template <typename T>
 struct LogitRows {
   static constexpr int kThreads = kLossThreads;
@@ -208,7 +208,7 @@ class HeadRun {
          .has_normalizers = call_.input_shape(normalizer).elements() > 1});
   }
 
-  // Those of the parameters are sums over the blocks.
+  // Gradients of the parameters are sums over the blocks.
   void add_gradients(const Rows& rows) const {
     const Global<const T> dlogits = read_dlogits();
     call_.multiply<T, T>({rows.count, head_.hidden, head_.words},

@@ -22,7 +22,7 @@ struct KernelOutcome {
 // Where kernels run from now on, in this process: in the memory of a device, guards and all. Null, as
 // it is at first: in the host's. The reference in double stays there.
 void set_device(Device* device);
-// What a kernel is made for there.
+// Returns the target that kernels are made for there.
 std::shared_ptr<const Target> make_target(const TargetOptions& options);
 
 // Outputs that accumulate start as initial_outputs says; the others, and the workspace, start as
