@@ -141,29 +141,27 @@ TEST_P(ModelFixtureTest, TenAdamWLosses) {
   }
 }
 
-constexpr std::array kBerts{"bert_pretraining_a",      "bert_pretraining_b",
-                            "bert_question_answering", "bert_classification",
-                            "bert_regression",         "bert_multi_label",
-                            "bert_multiple_choice",    "bert_token_classification"};
-constexpr std::array kGroupBerts{"groupbert_pretraining", "groupbert_pretraining_tf1",
-                                 "groupbert_question_answering"};
+constexpr std::array kFixtures{"bert_pretraining_a",
+                               "bert_pretraining_b",
+                               "bert_question_answering",
+                               "bert_classification",
+                               "bert_regression",
+                               "bert_multi_label",
+                               "bert_multiple_choice",
+                               "bert_token_classification",
+                               "groupbert_pretraining",
+                               "groupbert_pretraining_tf1",
+                               "groupbert_question_answering"};
 
-// The devices that have all kernels, and the emulated one, which has none of GroupBERT's own. Or the
-// one that CLOZE_TEST_DEVICE names, as scripts/gpu_check does.
+// On every device that has all kernels, or on the one that CLOZE_TEST_DEVICE names, as
+// scripts/gpu_check does.
 std::vector<Case> cases() {
+  std::vector<const char*> devices{"reference", "cpu", "emulated"};
+  if (const char* named = std::getenv("CLOZE_TEST_DEVICE")) devices = {named};
   std::vector<Case> cases;
-  const auto add = [&cases](const auto& fixtures, const char* device) {
-    for (const char* fixture : fixtures) cases.push_back({fixture, device});
-  };
-  if (const char* named = std::getenv("CLOZE_TEST_DEVICE")) {
-    add(kBerts, named);
-    return cases;
+  for (const char* device : devices) {
+    for (const char* fixture : kFixtures) cases.push_back({fixture, device});
   }
-  for (const char* device : {"reference", "cpu"}) {
-    add(kBerts, device);
-    add(kGroupBerts, device);
-  }
-  add(kBerts, "emulated");
   return cases;
 }
 
