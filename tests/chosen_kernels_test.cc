@@ -82,9 +82,13 @@ const std::map<std::string_view, Kernels> kExpected = {
      {"cpu/linear_weight_gradient/blocked", "cpu/linear_weight_gradient/blocked",
       "cpu/linear_weight_gradient/native_bf16"}},
     {"momentum", {"cpu/momentum/vector", ""}},
+    {"normalize_rows", both("cpu/normalize_rows/vector")},
+    {"normalize_rows_gradient", both("cpu/normalize_rows_gradient/vector")},
     {"pack_weight", {"cpu/pack_weight/panels", "cpu/pack_weight/panels", "cpu/pack_weight/pairs"}},
     {"packed_linear",
      {"cpu/packed_linear/panels", "cpu/packed_linear/panels", "cpu/packed_linear/native_bf16"}},
+    {"pool_sequences", both("cpu/pool_sequences/vector")},
+    {"pool_sequences_gradient", both("cpu/pool_sequences_gradient/vector")},
     {"scatter_rows", both("cpu/scatter_rows/vector")},
     {"sgd", {"cpu/sgd/vector", ""}},
     // The heads of fine-tuning: they run once per step on a few numbers.

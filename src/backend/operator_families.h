@@ -21,6 +21,7 @@
   DO(linear)                        \
   DO(optimizer_update)              \
   DO(packed_linear)                 \
+  DO(pooling)                       \
   DO(span_loss)                     \
   DO(squared_error)                 \
   DO(stochastic_rounding)           \
