@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "http_client.h"
 #include "platform/connection.h"
+#include "serve/own_endpoint.h"
 
 namespace cloze::serve {
 namespace {
@@ -20,21 +21,22 @@ using cloze::testing::HttpClient;
 using cloze::testing::HttpReply;
 using std::chrono::milliseconds;
 
-std::vector<formats::Json> echo(std::span<const Input> inputs) {
-  std::vector<formats::Json> outputs;
+std::vector<Answer> echo(std::span<const Input> inputs) {
+  std::vector<Answer> answers;
   for (const Input& input : inputs) {
     if (input.first.empty()) throw_user_error("the text is empty");
-    outputs.push_back({{"echo", input.first}});
+    answers.push_back({.value = {{"echo", input.first}}});
   }
-  return outputs;
+  return answers;
 }
 
 struct EchoServer {
   explicit EchoServer(const Limits& limits = {}, Handler handler = echo)
       : service(
             {.model = {{"name", "echo"}},
-             .endpoints = {{.path = "/fill", .first_field = "text", .handler = std::move(handler)}},
-             .limits = limits}),
+             .endpoints = {own_endpoint({.path = "/fill", .first_field = "text"}, "echo", limits)},
+             .handler = std::move(handler),
+             .rules = {.limits = limits}}),
         server(socket, service) {}
 
   int port() const { return socket.port(); }
@@ -167,7 +169,7 @@ TEST(HttpServer, APathIsNotCutAtAZero) {
 TEST(HttpServer, TheLogHasALineARequestWhateverItsPath) {
   std::vector<std::string> lines;
   platform::ListeningSocket socket{"127.0.0.1", 0};
-  Service service({.model = {}, .endpoints = {}, .limits = {}});
+  Service service({.model = {{"name", "none"}}});
   {
     HttpServer server(socket, service, [&](const std::string& line) { lines.push_back(line); });
     reply_to(socket.port(), "GET /x%0aforged%1b%5b31m%ff HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -179,7 +181,7 @@ TEST(HttpServer, TheLogHasALineARequestWhateverItsPath) {
 TEST(HttpServer, TheLogShowsAMethodWithoutItsControlBytes) {
   std::vector<std::string> lines;
   platform::ListeningSocket socket{"127.0.0.1", 0};
-  Service service({.model = {}, .endpoints = {}, .limits = {}});
+  Service service({.model = {{"name", "none"}}});
   {
     HttpServer server(socket, service, [&](const std::string& line) { lines.push_back(line); });
     reply_to(socket.port(), "GET\x1b[31m /x HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -6,6 +6,7 @@ Servers with small models run without the option and with it, and are asked over
 import concurrent.futures
 import http.client
 import json
+import os
 import re
 import socket
 import subprocess
@@ -202,6 +203,11 @@ class ServeTest(OptionEffects, unittest.TestCase):
         "version_2_with_negative": Effect("true", may_be_empty, init_checkpoint="qa"),
         "threshold": Effect(0, lambda run, base: (labels(run), labels(base)) == (3, 0), init_checkpoint="topics",
                             base={"init_checkpoint": "topics", "threshold": 1}),
+        "api_key": Effect("secret", lambda run, base: run.ask(BLANK)[0] == 401 and base.ask(BLANK)[0] == 200 and
+                          run.ask(BLANK, Authorization="Bearer secret")[0] == 200 and
+                          run.ask(None, "/health")[0] == 200),
+        "auto_truncate": Effect("false", status(422, {"inputs": "the cat sat " * 500}, "/predict"),
+                                init_checkpoint="topics", base={"init_checkpoint": "topics"}),
         "max_connections": Effect(1, answers_a_second_connection_with(503)),
         "max_connections_per_address": Effect(1, answers_a_second_connection_with(0)),
         "max_header_bytes": Effect(300, status(431, BLANK, **{"X-Long": "a" * 300})),
@@ -226,6 +232,23 @@ class ServeTest(OptionEffects, unittest.TestCase):
         run = self.run_with("waits", {"batch_wait": 400, "queue_timeout": 400}, "serve")
         self.assertEqual(run.status, 2)
         self.assertIn("--batch-wait 400 is not less than --queue-timeout 400", run.messages)
+
+    def test_the_key_may_lie_in_the_environment(self):
+        os.environ["CLOZE_API_KEY"] = "secret"
+        try:
+            run = self.run_with("key", {"log_seconds": 999}, "serve")
+        finally:
+            del os.environ["CLOZE_API_KEY"]
+        self.assertEqual(run.ask(BLANK)[0], 401)
+        self.assertEqual(run.ask(BLANK, Authorization="Bearer secret")[0], 200)
+
+    def test_a_list_as_long_as_openais_is_answered(self):
+        run = self.run_with("long", {"init_checkpoint": "topics"}, "serve")
+        status_code, reply = run.ask({"inputs": [["the cat sat"]] * 2048}, "/predict")
+        self.assertEqual(status_code, 200, reply[:300])
+        self.assertEqual(len(json.loads(reply)), 2048)
+        status_code, reply = run.ask({"inputs": [["the cat sat"]] * 2049}, "/predict")
+        self.assertEqual((status_code, json.loads(reply)["error_type"]), (422, "Validation"))
 
     @staticmethod
     def make_data(folder):

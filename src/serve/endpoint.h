@@ -1,52 +1,54 @@
-// An endpoint is what a model offers under one path: the fields of its requests, and the function
-// that answers them a batch at a time. The handler is called by one thread only.
+// An endpoint is a row of the table of what a server answers (endpoint_table.h, server_pages.h): a
+// path with a method, and a function that reads a body into inputs of the model and says how their
+// answers are joined into the reply.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "formats/json.h"
+#include "serve/answer.h"
+#include "serve/body_field.h"
+#include "serve/failure.h"
+#include "serve/http_message.h"
 
 namespace cloze::serve {
 
-// One input of a request. The endpoint says what the texts are.
-struct Input {
-  std::string first;
-  std::string second;  // "" when not given
-  std::vector<std::string> list;
-  std::string mode;  // one of the endpoint's; its first when not given
-  int64_t top_k = 5;
-  int64_t candidates = 1;  // that its answer lists, at most
-
-  int64_t bytes() const {
-    const size_t texts = first.size() + second.size();
-    size_t bytes = list.empty() ? texts : 0;
-    for (const std::string& one : list) bytes += texts + one.size();  // each is read with them
-    return static_cast<int64_t>(bytes);
-  }
+// A request to the model, read. Without inputs the reply is joined at once.
+struct Question {
+  std::vector<Input> inputs;
+  bool is_batch = false;  // it may have several, whatever their number
+  // The reply, from an output for each input, in order. May throw a Failure.
+  std::function<Response(std::vector<Output> outputs)> join;
 };
 
-// One output per input, in order. UserError when any input is a bad one, before it computes;
-// DataError when the model is at fault (its logits are not finite).
-using Handler = std::function<std::vector<formats::Json>(std::span<const Input> inputs)>;
+// The work that the model does, as TEI's counters name it.
+enum class Work { kNone, kPredict, kEmbed };
 
 struct Endpoint {
-  std::string path;          // "/answer"
-  std::string first_field;   // "question"
-  std::string second_field;  // "context"; "" for none
-  bool requires_second = false;
-  std::string list_field;  // "choices", a list of two texts or more; "" for none
-  bool has_top_k = false;
-  std::string mode_field = {};  // "aggregation", one of `modes`; "" for none
-  std::span<const std::string_view> modes = {};
-  std::function<int64_t(const Input& input)> count_candidates = [](const Input& input) {
-    return input.top_k;
-  };
-  Handler handler;
+  std::string path;
+  std::string summary;  // what it does, for its readers
+  std::string reply;    // what the reply to `example` is made of
+  ErrorForm errors = ErrorForm::kOwn;
+  Work work = Work::kNone;
+  bool is_public = false;  // no key is needed
+  std::vector<BodyField> fields = {};
+  formats::Json example = {};  // a body
+  // Reads the body of a POST. Throws a Failure for a body that is none of its form.
+  std::function<Question(std::string_view body)> read = {};
+  // Replies to a GET, which has no `read`.
+  std::function<Response()> get = {};
+
+  bool takes_body() const { return static_cast<bool>(read); }
+  std::string_view methods() const { return takes_body() ? "POST" : "GET, HEAD"; }
 };
+
+const Endpoint* find_endpoint(const std::vector<Endpoint>& endpoints, std::string_view path);
+
+// The answers. Failure where an input has none: here one that is wrong spoils the request.
+std::vector<Answer> all_answers(std::vector<Output> outputs);
 
 }  // namespace cloze::serve

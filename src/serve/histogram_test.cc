@@ -8,7 +8,7 @@ namespace cloze::serve {
 namespace {
 
 TEST(Histogram, CountsByUpperBound) {
-  Histogram histogram{1, 2.5, 10};
+  Histogram histogram({1, 2.5, 10});
   for (const double value : {0.5, 1.0, 2.0, 3.0, 11.0}) histogram.add(value);
   EXPECT_EQ(histogram.prometheus("x"),
             "x_bucket{le=\"1\"} 2\nx_bucket{le=\"2.5\"} 3\nx_bucket{le=\"10\"} 4\n"
@@ -17,7 +17,7 @@ TEST(Histogram, CountsByUpperBound) {
 }
 
 TEST(Histogram, BoundOfAShare) {
-  Histogram histogram{1, 2, 4};
+  Histogram histogram({1, 2, 4});
   EXPECT_EQ(histogram.mean(), 0.0);
   for (const double value : {1.0, 2.0, 2.0, 9.0}) histogram.add(value);
   EXPECT_EQ(histogram.bound_of_share(0.25), 1);

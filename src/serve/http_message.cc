@@ -70,6 +70,8 @@ Response json_response(const formats::Json& value) {
   return {.body = formats::json_line(value) + "\n"};
 }
 
+Response json_text_response(std::string json) { return {.body = std::move(json) + "\n"}; }
+
 Response error_response(int status, std::string_view message) {
   Response response = json_response({{"error", message}});
   response.status = status;

@@ -40,6 +40,8 @@ struct Response {
 bool is_token(std::string_view name);
 
 Response json_response(const formats::Json& value);
+// A reply whose text is JSON already.
+Response json_text_response(std::string json);
 // {"error": message}
 Response error_response(int status, std::string_view message);
 // The same with status 503, and when to try again.

@@ -9,8 +9,8 @@
 namespace cloze::serve {
 
 struct QueueLimits {
-  int64_t waiting_inputs = 256;  // in the queue
-  int64_t batch_inputs = 64;     // run together; one request is never split
+  int64_t waiting_inputs = 4096;  // in the queue
+  int64_t batch_inputs = 64;      // run together; a longer request is run in several batches
   int64_t batch_bytes = 64 << 10;
   int64_t batch_candidates = 20'000;               // of its answers; what asks for more is refused
   std::chrono::milliseconds batch_wait{0};         // for more inputs to join the first of a batch
@@ -19,9 +19,9 @@ struct QueueLimits {
 
 struct Limits {
   int64_t header_bytes = 8 << 10;  // request line and header fields
-  int64_t body_bytes = 256 << 10;
-  int64_t text_bytes = 32 << 10;  // of each text
-  int64_t inputs_per_request = 64;
+  int64_t body_bytes = 4 << 20;
+  int64_t text_bytes = 32 << 10;      // of each text
+  int64_t inputs_per_request = 2048;  // OpenAI's
   int64_t top_k = 100;
   int64_t connections = 512;
   int64_t connections_per_address = 256;

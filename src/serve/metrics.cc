@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 namespace cloze::serve {
 namespace {
@@ -18,8 +19,8 @@ std::string within(const Histogram& seconds, double share) {
 
 }  // namespace
 
-Histogram::Histogram(std::initializer_list<double> bounds)
-    : bounds_(bounds), counts_(bounds.size() + 1) {}
+Histogram::Histogram(std::vector<double> bounds)
+    : bounds_(std::move(bounds)), counts_(bounds_.size() + 1) {}
 
 void Histogram::add(double value) {
   ++counts_[std::lower_bound(bounds_.begin(), bounds_.end(), value) - bounds_.begin()];

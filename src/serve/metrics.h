@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <mutex>
 #include <string>
@@ -15,7 +14,7 @@ namespace cloze::serve {
 // Counts of values by upper bound, as Prometheus has them.
 class Histogram {
  public:
-  explicit Histogram(std::initializer_list<double> bounds);  // ascending
+  explicit Histogram(std::vector<double> bounds);  // ascending
 
   void add(double value);
   int64_t count() const { return count_; }
@@ -59,8 +58,8 @@ class Metrics {
  private:
   mutable std::mutex mutex_;  // guards what follows
   std::map<std::pair<std::string, int>, int64_t> replies_;
-  Histogram seconds_{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30};
-  Histogram batch_inputs_{1, 2, 4, 8, 16, 32, 64, 128};
+  Histogram seconds_{{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30}};
+  Histogram batch_inputs_{{1, 2, 4, 8, 16, 32, 64, 128}};
   Histogram recent_seconds_ = seconds_;  // since the last summary, like the next two
   Histogram recent_inputs_ = batch_inputs_;
   std::map<int, int64_t> recent_classes_;  // 2, 4, 5: hundreds of the status

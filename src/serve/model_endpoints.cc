@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <utility>
 
 #include "base/error.h"
+#include "serve/endpoint_table.h"
 #include "serve/page_example.h"
 #include "tasks/mask_filler.h"
 #include "tasks/squad/question_answerer.h"
@@ -61,14 +63,19 @@ std::vector<Json> answer(tasks::QuestionAnswerer& answerer, std::span<const Inpu
   return outputs;
 }
 
-std::vector<Json> classify(tasks::TextClassifier& classifier, std::span<const Input> inputs) {
+std::vector<Answer> classify(tasks::TextClassifier& classifier, std::span<const Input> inputs) {
   std::vector<tasks::TextAndPair> texts;
   for (const Input& input : inputs) texts.push_back({input.first, input.second});
-  std::vector<Json> outputs;
-  for (const tasks::Classification& one : classifier.classify(texts)) {
-    outputs.push_back(tasks::classification_json(one, classifier.head()));
+  std::vector<Answer> answers;
+  for (tasks::Classification& one : classifier.classify(texts)) {
+    formats::Json value = tasks::classification_json(one, classifier.head());
+    answers.push_back({.value = std::move(value),
+                       .numbers = std::move(one.logits),
+                       .tokens = one.tokens,
+                       .text = one.texts,
+                       .token_seconds = one.token_seconds});
   }
-  return outputs;
+  return answers;
 }
 
 std::vector<Json> choose(tasks::TextChooser& chooser, std::span<const Input> inputs) {
@@ -98,60 +105,63 @@ std::vector<Json> tag(tasks::TextTagger& tagger, std::span<const Input> inputs) 
 
 using SharedModel = std::shared_ptr<const inference::PackedModel>;
 
-Endpoint filling(const SharedModel& model, const ServingOptions& options) {
-  return {.first_field = "text",
-          .has_top_k = true,
-          .count_candidates =
-              [](const Input& input) { return tasks::count_blanks(input.first) * input.top_k; },
+HeadService filling(const SharedModel& model, const ServingOptions& options) {
+  return {.form = {.first_field = "text",
+                   .has_top_k = true,
+                   .count_candidates =
+                       [](const Input& input) {
+                         return tasks::count_blanks(input.first) * input.top_k;
+                       }},
           .handler = [filler = std::make_shared<tasks::MaskFiller>(model, options.num_threads)](
-                         auto inputs) { return fill(*filler, inputs); }};
+                         auto inputs) { return answers_of(fill(*filler, inputs)); }};
 }
 
-Endpoint answering(const SharedModel& model, const ServingOptions& options) {
+HeadService answering(const SharedModel& model, const ServingOptions& options) {
   return {
-      .first_field = "question",
-      .second_field = "context",
-      .requires_second = true,
-      .has_top_k = true,
+      .form = {.first_field = "question",
+               .second_field = "context",
+               .requires_second = true,
+               .has_top_k = true},
       .handler = [answerer = std::make_shared<tasks::QuestionAnswerer>(model, options.num_threads),
-                  options](auto inputs) { return answer(*answerer, inputs, options); }};
+                  options](auto inputs) { return answers_of(answer(*answerer, inputs, options)); }};
 }
 
-Endpoint classifying(const SharedModel& model, const ServingOptions& options) {
-  return {.first_field = "text",
-          .second_field = "text_pair",
-          .count_candidates =
-              [classes = std::ssize(model->head().labels)](const Input&) { return classes; },
+HeadService classifying(const SharedModel& model, const ServingOptions& options) {
+  return {.form = {.first_field = "text",
+                   .second_field = "text_pair",
+                   .count_candidates = [classes = std::ssize(model->head().labels)](
+                                           const Input&) { return classes; }},
           .handler = [classifier = std::make_shared<tasks::TextClassifier>(
-                          model, options.num_threads, options.threshold)](
-                         auto inputs) { return classify(*classifier, inputs); }};
+                          model, options.num_threads, options.threshold)](auto inputs) {
+            return classify(*classifier, inputs);
+          }};
 }
 
-Endpoint choosing(const SharedModel& model, const ServingOptions& options) {
-  return {.first_field = "text",
-          .second_field = "text_pair",
-          .list_field = "choices",
-          .count_candidates = [](const Input& input) { return std::ssize(input.list); },
+HeadService choosing(const SharedModel& model, const ServingOptions& options) {
+  return {.form = {.first_field = "text",
+                   .second_field = "text_pair",
+                   .list_field = "choices",
+                   .count_candidates = [](const Input& input) { return std::ssize(input.list); }},
           .handler = [chooser = std::make_shared<tasks::TextChooser>(model, options.num_threads)](
-                         auto inputs) { return choose(*chooser, inputs); }};
+                         auto inputs) { return answers_of(choose(*chooser, inputs)); }};
 }
 
-Endpoint tagging(const SharedModel& model, const ServingOptions& options) {
-  return {.first_field = "text",
-          .mode_field = "aggregation",
-          .modes = tasks::kTagAggregations,
-          // Hardly a text has more words.
-          .count_candidates = [](const Input& input) { return (input.bytes() + 1) / 2; },
+HeadService tagging(const SharedModel& model, const ServingOptions& options) {
+  return {.form = {.first_field = "text",
+                   .mode_field = "aggregation",
+                   .modes = tasks::kTagAggregations,
+                   // Hardly a text has more words.
+                   .count_candidates = [](const Input& input) { return (input.bytes() + 1) / 2; }},
           .handler = [tagger = std::make_shared<tasks::TextTagger>(model, options.num_threads)](
-                         auto inputs) { return tag(*tagger, inputs); }};
+                         auto inputs) { return answers_of(tag(*tagger, inputs)); }};
 }
 
-// Makes the endpoint of a head; its path is in the head's row.
-struct EndpointOfHead {
+// The row of a head; the path of its endpoint is in models/bert_heads.cc.
+struct HeadRow {
   models::HeadKind head;
-  Endpoint (*make)(const SharedModel& model, const ServingOptions& options);
+  HeadService (*make)(const SharedModel& model, const ServingOptions& options);
 };
-constexpr EndpointOfHead kEndpoints[] = {
+constexpr HeadRow kHeads[] = {
     {models::HeadKind::kPretraining, filling},
     {models::HeadKind::kQuestionAnswering, answering},
     {models::HeadKind::kSequenceClassification, classifying},
@@ -159,13 +169,13 @@ constexpr EndpointOfHead kEndpoints[] = {
     {models::HeadKind::kTokenClassification, tagging},
 };
 
-Endpoint endpoint_of(const SharedModel& model, const ServingOptions& options) {
+HeadService service_of(const SharedModel& model, const ServingOptions& options) {
   const models::HeadTraits& head = model->head().traits();
-  const auto* row = std::ranges::find(kEndpoints, head.kind, &EndpointOfHead::head);
-  CLOZE_CHECK(row != std::end(kEndpoints), "no endpoint for {}", head.name);
-  Endpoint endpoint = row->make(model, options);
-  endpoint.path = head.endpoint;
-  return endpoint;
+  const auto* row = std::ranges::find(kHeads, head.kind, &HeadRow::head);
+  CLOZE_CHECK(row != std::end(kHeads), "no endpoint for {}", head.name);
+  HeadService made = row->make(model, options);
+  made.form.path = head.endpoint;
+  return made;
 }
 
 // The name of its file or folder, without the folders above, which are not for everyone to see. A
@@ -192,18 +202,27 @@ Json describe(const inference::PretrainedModel& model, const std::string& name) 
 
 }  // namespace
 
-ServedModel serve_model(const SharedModel& model, const ServingOptions& options) {
+ServedModel serve_model(const SharedModel& model, const ServingOptions& options,
+                        const Limits& limits) {
   if (options.may_have_no_answer) {
     model->pretrained().require_head(models::HeadKind::kQuestionAnswering);
   }
   if (options.threshold) {
     model->pretrained().require_head(models::HeadKind::kSequenceClassification);
   }
-  const Endpoint endpoint = endpoint_of(model, options);
+  HeadService head = service_of(model, options);
   Json description = describe(model->pretrained(), options.model_name);
-  const auto example = page_example(endpoint, model->pretrained().path);
+  const auto example = page_example(head, model->pretrained().path);
   if (example) description["example"] = *example;
-  return {.description = std::move(description), .endpoints = {endpoint}};
+  const EndpointContext context{.model = model,
+                                .name = description["name"].get<std::string>(),
+                                .limits = limits,
+                                .truncates = options.auto_truncate,
+                                .threads = options.num_threads};
+  return {.description = std::move(description),
+          .endpoints = model_endpoints(head.form, context),
+          .head = std::move(head),
+          .paths_of_other_models = paths_of_other_models(context)};
 }
 
 }  // namespace cloze::serve

@@ -1,4 +1,4 @@
-// The endpoint of a model, by the head it has. Its path is in the head's row (models/bert_heads.h);
+// Our own endpoint of a model, by the head it has; others ask the same handler (endpoint_table.h). Its path is in the head's row (models/bert_heads.h);
 // here is what answers a request:
 //
 //   pre-training             /fill      {"text", "top_k"}
@@ -36,6 +36,8 @@
 #include "formats/json.h"
 #include "inference/packed_model.h"
 #include "serve/endpoint.h"
+#include "serve/limits.h"
+#include "serve/own_form.h"
 
 namespace cloze::serve {
 
@@ -44,16 +46,19 @@ struct ServingOptions {
   bool may_have_no_answer = false;  // "" is among the answers to questions, as in SQuAD 2.0
   std::optional<double> threshold;  // above which a label of several holds
   std::string model_name;           // empty: that of its folder or file
+  bool auto_truncate = true;        // texts that are too long, where a request does not say
 };
 
 struct ServedModel {
   formats::Json description;  // for GET /model
   std::vector<Endpoint> endpoints;
+  HeadService head;
+  std::vector<std::string> paths_of_other_models;
 };
 
 // UserError when may_have_no_answer is set for a model that answers no questions, or a threshold for
 // one of which no several labels may hold.
 ServedModel serve_model(const std::shared_ptr<const inference::PackedModel>& model,
-                        const ServingOptions& options);
+                        const ServingOptions& options, const Limits& limits);
 
 }  // namespace cloze::serve

@@ -3,15 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "base/error.h"
-#include "checkpoints/hugging_face_config.h"
-#include "feed/parameter_loading.h"
-#include "formats/safetensors.h"
 #include "models/bert_heads.h"
-#include "platform/files/atomic_file.h"
+#include "serve/made_up_model_test.h"
 
 namespace cloze::serve {
 namespace {
@@ -19,61 +15,12 @@ namespace {
 namespace fs = std::filesystem;
 using formats::Json;
 
-constexpr const char* kVocabulary =
-    "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ntown\nriver\nlies\non\na\n.\n";
-
-// A model folder with made-up weights, there as long as this object.
-class MadeUpModel {
- public:
-  explicit MadeUpModel(const models::BertHead& head) {
-    const models::BertConfig config = {.vocab_size = 12,
-                                       .hidden_size = 16,
-                                       .num_hidden_layers = 1,
-                                       .num_attention_heads = 2,
-                                       .intermediate_size = 32,
-                                       .max_position_embeddings = 32};
-    fs::create_directories(folder_);
-    platform::write_file_atomically(folder_ / "config.json",
-                                    checkpoints::hugging_face_config_text(config, head));
-    platform::write_file_atomically(folder_ / "vocab.txt", kVocabulary);
-    graph::Graph graph;
-    models::bert_for_inference(graph, config, head, {32, 4, 4});
-    write_weights(feed::wanted_tensors(graph, graph::VariableRole::kParameter));
-  }
-  ~MadeUpModel() { fs::remove_all(folder_); }
-
-  ServedModel serve(bool may_have_no_answer = false) const {
-    return serve(folder_, {.num_threads = 1, .may_have_no_answer = may_have_no_answer});
-  }
-  ServedModel serve(const ServingOptions& options) const { return serve(folder_, options); }
-  static ServedModel serve(const fs::path& folder, const ServingOptions& options) {
-    auto model = inference::PackedModel::pack(inference::open_pretrained_model(folder), {});
-    return serve_model(std::make_shared<const inference::PackedModel>(std::move(model)), options);
-  }
-  // A copy in another folder.
-  static fs::path copied_to(const fs::path& folder) {
-    fs::create_directories(folder.parent_path());
-    fs::copy(fs::path(testing::TempDir()) / "model_endpoints_test", folder);
-    return folder;
-  }
-
- private:
-  void write_weights(const std::vector<feed::WantedTensor>& wanted) {
-    std::vector<std::vector<float>> values;
-    std::vector<formats::TensorView> views;
-    for (const feed::WantedTensor& tensor : wanted) {
-      values.emplace_back(static_cast<size_t>(tensor.shape.elements()));
-      for (size_t i = 0; i < values.back().size(); ++i) {
-        values.back()[i] = 0.5f * std::sin(static_cast<float>(7 * values.size() + 3 * i));
-      }
-      views.push_back({tensor.name, DType::kF32, tensor.shape,
-                       std::as_bytes(std::span<const float>(values.back()))});
-    }
-    formats::write_safetensors(folder_ / "model.safetensors", views);
-  }
-
-  const fs::path folder_ = fs::path(testing::TempDir()) / "model_endpoints_test";
-};
+// What the model says under our own endpoint.
+std::vector<Json> values(const ServedModel& model, std::span<const Input> inputs) {
+  std::vector<Json> values;
+  for (Answer& answer : model.head.handler(inputs)) values.push_back(std::move(answer.value));
+  return values;
+}
 
 double sum_of_probabilities(const Json& list) {
   double sum = 0.0;
@@ -92,9 +39,9 @@ TEST(ModelEndpoints, EveryHeadHasOneUnderThePathOfItsRow) {
     models::BertHead made{.kind = head.kind};
     if (head.has_labels) made.labels = {"no", "yes"};
     const ServedModel model = MadeUpModel(made).serve();
-    ASSERT_EQ(model.endpoints.size(), 1u) << head.name;
+    EXPECT_EQ(model.head.form.path, head.endpoint);
     EXPECT_EQ(model.endpoints[0].path, head.endpoint);
-    EXPECT_TRUE(model.endpoints[0].handler) << head.name;
+    EXPECT_TRUE(model.head.handler) << head.name;
     EXPECT_EQ(model.description.at("head").get<std::string>(), head.name);
   }
 }
@@ -109,11 +56,10 @@ TEST(ModelEndpoints, APretrainedModelFillsBlanks) {
   const ServedModel model = made_up.serve();
   EXPECT_EQ(model.description.at("head"), "pre-training");
   EXPECT_EQ(model.description.at("name"), "model_endpoints_test");
-  ASSERT_EQ(model.endpoints.size(), 1u);
-  EXPECT_EQ(model.endpoints[0].path, "/fill");
+  EXPECT_EQ(model.head.form.path, "/fill");
   const std::vector<Input> inputs = {{.first = "the [MASK] lies on a [MASK] .", .top_k = 12},
                                      {.first = "a [MASK] .", .top_k = 2}};
-  const auto outputs = model.endpoints[0].handler(inputs);
+  const auto outputs = values(model, inputs);
   ASSERT_EQ(outputs.size(), 2u);
   ASSERT_EQ(outputs[0].at("blanks").size(), 2u);
   const Json& candidates = outputs[0]["blanks"][1]["candidates"];
@@ -124,40 +70,38 @@ TEST(ModelEndpoints, APretrainedModelFillsBlanks) {
   EXPECT_EQ(outputs[0]["blanks"][0]["end"], 10);
   EXPECT_EQ(outputs[0]["blanks"][1]["start"], 21);
   const std::vector<Input> accents = {{.first = "\u00e9\u6f22 [MASK]"}};
-  EXPECT_EQ(model.endpoints[0].handler(accents)[0]["blanks"][0]["start"], 3) << "code points";
+  EXPECT_EQ(values(model, accents)[0]["blanks"][0]["start"], 3) << "code points";
   const std::vector<Input> no_utf8 = {{.first = "\x92\xe9 [MASK]"}};
-  EXPECT_EQ(model.endpoints[0].handler(no_utf8)[0]["blanks"][0]["start"], 3) << "and errors";
-  EXPECT_THROW(model.endpoints[0].handler(std::vector<Input>{{.first = "a town"}}), UserError);
+  EXPECT_EQ(values(model, no_utf8)[0]["blanks"][0]["start"], 3) << "and errors";
+  EXPECT_THROW(values(model, std::vector<Input>{{.first = "a town"}}), UserError);
 }
 
 TEST(ModelEndpoints, AModelForQuestionsAnswersThem) {
   const MadeUpModel made_up({.kind = models::HeadKind::kQuestionAnswering});
   const ServedModel model = made_up.serve();
-  ASSERT_EQ(model.endpoints.size(), 1u);
-  EXPECT_EQ(model.endpoints[0].path, "/answer");
+  EXPECT_EQ(model.head.form.path, "/answer");
   const std::string context = "the town lies on the river .";
   const std::vector<Input> inputs = {{.first = "the town ?", .second = context, .top_k = 3}};
-  const Json answers = model.endpoints[0].handler(inputs)[0].at("answers");
+  const Json answers = values(model, inputs)[0].at("answers");
   ASSERT_EQ(answers.size(), 3u);
   EXPECT_LE(sum_of_probabilities(answers), 1.0);
   for (const Json& one : answers) {
     const auto start = one.at("start").get<size_t>(), end = one.at("end").get<size_t>();
     EXPECT_EQ(one.at("text"), context.substr(start, end - start));
   }
-  EXPECT_THROW(model.endpoints[0].handler(std::vector<Input>{{.second = "a"}}), UserError);
+  EXPECT_THROW(values(model, std::vector<Input>{{.second = "a"}}), UserError);
 }
 
 TEST(ModelEndpoints, AModelOfTagsFindsThem) {
   const MadeUpModel made_up(
       {.kind = models::HeadKind::kTokenClassification, .labels = {"B-X", "I-X"}});
   const ServedModel model = made_up.serve();
-  ASSERT_EQ(model.endpoints.size(), 1u);
-  EXPECT_EQ(model.endpoints[0].path, "/tag");
+  EXPECT_EQ(model.head.form.path, "/tag");
   const std::string text = "the town lies on the river .";
   const std::vector<Input> inputs = {{.first = text, .mode = "first"},
                                      {.first = "", .mode = "first"},
                                      {.first = text, .mode = "none"}};
-  const auto outputs = model.endpoints[0].handler(inputs);
+  const auto outputs = values(model, inputs);
   size_t next = 0;
   for (const Json& one : outputs[0].at("tags")) {
     const auto start = one.at("start").get<size_t>(), end = one.at("end").get<size_t>();
@@ -178,8 +122,8 @@ TEST(ModelEndpoints, AnAnswerIsTheSameWhoeverSharesTheBatch) {
   const Input asked{.first = "the town ?", .second = "the town lies on a river .", .top_k = 3};
   const Input neighbour{
       .first = "a river ?", .second = "the river lies on the town .", .top_k = 100};
-  const auto alone = model.endpoints[0].handler(std::vector<Input>{asked})[0].at("answers");
-  const auto together = model.endpoints[0].handler(std::vector<Input>{asked, neighbour});
+  const auto alone = values(model, std::vector<Input>{asked})[0].at("answers");
+  const auto together = values(model, std::vector<Input>{asked, neighbour});
   const Json& beside = together[0].at("answers");
   EXPECT_GT(together[1].at("answers").size(), 20u);
   ASSERT_EQ(beside.size(), alone.size());
@@ -195,7 +139,7 @@ TEST(ModelEndpoints, ThereMayBeNoAnswer) {
   const std::vector<Input> inputs = {{.first = "the town ?", .second = "the river .", .top_k = 9}};
   const auto has_none = [&](bool may_have_no_answer) {
     const ServedModel model = made_up.serve(may_have_no_answer);
-    const Json answers = model.endpoints[0].handler(inputs)[0].at("answers");
+    const Json answers = values(model, inputs)[0].at("answers");
     return std::any_of(answers.begin(), answers.end(),
                        [](const Json& one) { return one.at("text") == ""; });
   };
@@ -208,10 +152,9 @@ TEST(ModelEndpoints, AClassifierNamesItsClasses) {
       {.kind = models::HeadKind::kSequenceClassification, .labels = {"no", "maybe", "yes"}});
   const ServedModel model = made_up.serve();
   EXPECT_EQ(model.description.at("labels"), Json({"no", "maybe", "yes"}));
-  ASSERT_EQ(model.endpoints.size(), 1u);
-  EXPECT_EQ(model.endpoints[0].path, "/classify");
+  EXPECT_EQ(model.head.form.path, "/classify");
   const std::vector<Input> inputs = {{.first = "the town"}, {.first = "the town", .second = "a"}};
-  const auto outputs = model.endpoints[0].handler(inputs);
+  const auto outputs = values(model, inputs);
   ASSERT_EQ(outputs[0].at("classes").size(), 3u);
   EXPECT_NEAR(sum_of_probabilities(outputs[0]["classes"]), 1.0, 1e-9);
   EXPECT_NE(outputs[0], outputs[1]);  // the second text counts
@@ -224,7 +167,7 @@ TEST(ModelEndpoints, OfSeveralLabelsThoseAboveTheThresholdHold) {
   const std::vector<Input> inputs = {{.first = "the town"}};
   const auto holding = [&](std::optional<double> threshold) {
     const auto output =
-        made_up.serve({.num_threads = 1, .threshold = threshold}).endpoints[0].handler(inputs)[0];
+        values(made_up.serve({.num_threads = 1, .threshold = threshold}), inputs)[0];
     EXPECT_EQ(output.at("classes").size(), 3u);
     size_t above = 0;
     for (size_t i = 0; i < 3; ++i) {
@@ -248,12 +191,12 @@ TEST(ModelEndpoints, OfSeveralLabelsThoseAboveTheThresholdHold) {
 
 TEST(ModelEndpoints, AChoiceIsTheMostProbableOfTheList) {
   const MadeUpModel made_up({.kind = models::HeadKind::kMultipleChoice});
-  const Endpoint endpoint = made_up.serve().endpoints[0];
+  const ServedModel model = made_up.serve();
   const std::vector<Input> inputs = {
       {.first = "the town", .list = {"a river", "the mill", "a town"}},
       {.first = "the town", .list = {"a town", "a river"}},
       {.first = "the town", .second = "the", .list = {"a town", "a river"}}};
-  const auto outputs = endpoint.handler(inputs);
+  const auto outputs = values(model, inputs);
   ASSERT_EQ(outputs.size(), 3u);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const auto probabilities = outputs[i].at("probabilities").get<std::vector<double>>();
@@ -263,9 +206,8 @@ TEST(ModelEndpoints, AChoiceIsTheMostProbableOfTheList) {
               outputs[i].at("choice").get<int64_t>());
   }
   EXPECT_NE(outputs[1], outputs[2]);  // the second text counts
-  EXPECT_EQ(endpoint.count_candidates(inputs[0]), 3);
-  EXPECT_THROW(endpoint.handler(std::vector<Input>{{.first = "the town", .list = {"a"}}}),
-               UserError);
+  EXPECT_EQ(model.head.form.count_candidates(inputs[0]), 3);
+  EXPECT_THROW(values(model, std::vector<Input>{{.first = "the town", .list = {"a"}}}), UserError);
 }
 
 TEST(ModelEndpoints, AModelIsCalledByItsFolder) {
@@ -290,7 +232,7 @@ TEST(ModelEndpoints, WhatWasCutIsSaid) {
   const MadeUpModel classifier(
       {.kind = models::HeadKind::kSequenceClassification, .labels = {"no", "yes"}});
   const std::vector<Input> texts = {{.first = words, .second = "a river"}, {.first = "a"}};
-  const auto classes = classifier.serve().endpoints[0].handler(texts);
+  const auto classes = values(classifier.serve(), texts);
   EXPECT_EQ(classes[0].at("truncated"), Json({{"tokens", 72}, {"kept", 29}}));
   EXPECT_FALSE(classes[1].contains("truncated"));
 }
@@ -298,24 +240,20 @@ TEST(ModelEndpoints, WhatWasCutIsSaid) {
 TEST(ModelEndpoints, WhatIsUnknownIsSaid) {
   const std::vector<Input> texts = {{.first = "the \u5317 [MASK] [SEP] \u5317 on", .second = ""},
                                     {.first = "the [MASK] ."}};
-  const auto blanks =
-      MadeUpModel({.kind = models::HeadKind::kPretraining}).serve().endpoints[0].handler(texts);
+  const auto blanks = values(MadeUpModel({.kind = models::HeadKind::kPretraining}).serve(), texts);
   EXPECT_EQ(blanks[0].at("unknown"),
             Json({{"tokens", 4}, {"count", 2}, {"most_often", {"\u5317"}}}));
   EXPECT_FALSE(blanks[1].contains("unknown"));
   const std::vector<Input> pairs = {{.first = "the zoo", .second = "a river"},
                                     {.first = "the town", .second = "a river"}};
-  const auto classes =
+  const auto classes = values(
       MadeUpModel({.kind = models::HeadKind::kSequenceClassification, .labels = {"no", "yes"}})
-          .serve()
-          .endpoints[0]
-          .handler(pairs);
+          .serve(),
+      pairs);
   EXPECT_EQ(classes[0].at("unknown"), Json({{"tokens", 4}, {"count", 1}, {"most_often", {"z"}}}));
   EXPECT_FALSE(classes[1].contains("unknown"));
-  const auto answers = MadeUpModel({.kind = models::HeadKind::kQuestionAnswering})
-                           .serve()
-                           .endpoints[0]
-                           .handler(pairs);
+  const auto answers =
+      values(MadeUpModel({.kind = models::HeadKind::kQuestionAnswering}).serve(), pairs);
   EXPECT_EQ(answers[0].at("unknown"), Json({{"tokens", 4}, {"count", 1}, {"most_often", {"z"}}}));
   EXPECT_FALSE(answers[1].contains("unknown"));
 }
@@ -323,8 +261,7 @@ TEST(ModelEndpoints, WhatIsUnknownIsSaid) {
 TEST(ModelEndpoints, ARegressionGivesItsNumber) {
   const MadeUpModel made_up(
       {.kind = models::HeadKind::kSequenceClassification, .labels = {"score"}});
-  const auto outputs =
-      made_up.serve().endpoints[0].handler(std::vector<Input>{{.first = "the town"}});
+  const auto outputs = values(made_up.serve(), std::vector<Input>{{.first = "the town"}});
   EXPECT_TRUE(outputs[0].at("value").is_number_float());
   EXPECT_EQ(outputs[0].size(), 1u);
 }

@@ -43,7 +43,7 @@ std::vector<Example> known_examples(const std::string& path) {
 }
 
 // The example in a file, which fine-tuning or a user wrote; none where it has another form.
-std::optional<Example> stored_example(const fs::path& file, const Endpoint& endpoint) {
+std::optional<Example> stored_example(const fs::path& file, const HeadService& head) {
   std::error_code unknown;
   if (!fs::is_regular_file(file, unknown)) return std::nullopt;
   const auto stored = formats::parse_json(platform::read_file(file));
@@ -63,8 +63,8 @@ std::optional<Example> stored_example(const fs::path& file, const Endpoint& endp
   };
   const auto input = stored->value("input", formats::Json::object());
   if (!input.is_object()) return std::nullopt;
-  return Example{text(input, endpoint.first_field), text(input, endpoint.second_field),
-                 text(*stored, "answer"), texts(input, endpoint.list_field)};
+  return Example{text(input, head.form.first_field), text(input, head.form.second_field),
+                 text(*stored, "answer"), texts(input, head.form.list_field)};
 }
 
 // All tags of a text, as tasks::tags_line() has them.
@@ -87,16 +87,17 @@ std::string best_of(const Json& output, const Example& example) {
   return first(blank.value("candidates", Json::array())).value("token", "");
 }
 
-bool is_answered_right(const Endpoint& endpoint, const Example& example) {
-  const std::string mode(endpoint.modes.empty() ? "" : endpoint.modes.front());
+bool is_answered_right(const HeadService& head, const Example& example) {
+  const std::string mode(head.form.modes.empty() ? "" : head.form.modes.front());
   const Input input{.first = example.first,
                     .second = example.second,
                     .list = example.list,
                     .mode = mode,
                     .top_k = 1};
   try {
-    const auto outputs = endpoint.handler(std::span(&input, 1));
-    return text::lower_ascii(best_of(outputs[0], example)) == text::lower_ascii(example.answer);
+    const auto answers = head.handler(std::span(&input, 1));
+    return text::lower_ascii(best_of(answers[0].value, example)) ==
+           text::lower_ascii(example.answer);
   } catch (const UserError&) {  // longer than this model takes, or its logits are not finite
     return false;
   }
@@ -104,20 +105,20 @@ bool is_answered_right(const Endpoint& endpoint, const Example& example) {
 
 }  // namespace
 
-std::optional<Json> page_example(const Endpoint& endpoint, const fs::path& model) {
+std::optional<Json> page_example(const HeadService& head, const fs::path& model) {
   std::vector<Example> examples;
   const fs::path whole = fs::weakly_canonical(model);
   for (const fs::path& folder : {whole, whole.parent_path()}) {
-    if (const auto stored = stored_example(folder / "example.json", endpoint)) {
+    if (const auto stored = stored_example(folder / "example.json", head)) {
       examples.push_back(*stored);
     }
   }
-  std::ranges::move(known_examples(endpoint.path), std::back_inserter(examples));
+  std::ranges::move(known_examples(head.form.path), std::back_inserter(examples));
   for (const Example& one : examples) {
-    if (one.answer.empty() || !is_answered_right(endpoint, one)) continue;
-    Json input = {{endpoint.first_field, one.first}};
-    if (!one.second.empty()) input[endpoint.second_field] = one.second;
-    if (!one.list.empty()) input[endpoint.list_field] = one.list;
+    if (one.answer.empty() || !is_answered_right(head, one)) continue;
+    Json input = {{head.form.first_field, one.first}};
+    if (!one.second.empty()) input[head.form.second_field] = one.second;
+    if (!one.list.empty()) input[head.form.list_field] = one.list;
     return input;
   }
   return std::nullopt;

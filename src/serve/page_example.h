@@ -12,12 +12,12 @@
 #include <optional>
 
 #include "formats/json.h"
-#include "serve/endpoint.h"
+#include "serve/own_form.h"
 
 namespace cloze::serve {
 
 // The input as a request has it; nothing when the model answers none of the examples right.
-std::optional<formats::Json> page_example(const Endpoint& endpoint,
+std::optional<formats::Json> page_example(const HeadService& head,
                                           const std::filesystem::path& model);
 
 }  // namespace cloze::serve

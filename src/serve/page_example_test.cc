@@ -15,43 +15,38 @@ namespace fs = std::filesystem;
 using formats::Json;
 
 // Models that give one answer to everything.
-Endpoint answering(const std::string& answer) {
-  return {.path = "/answer",
-          .first_field = "question",
-          .second_field = "context",
+HeadService answering(const std::string& answer) {
+  return {.form = {.path = "/answer", .first_field = "question", .second_field = "context"},
           .handler = [answer](std::span<const Input> inputs) {
-            return std::vector<Json>(inputs.size(),
-                                     {{"answers", {{{"text", answer}, {"probability", 1.0}}}}});
+            return answers_of(std::vector<Json>(
+                inputs.size(), {{"answers", {{{"text", answer}, {"probability", 1.0}}}}}));
           }};
 }
-Endpoint filling(const std::string& word) {
-  return {.path = "/fill", .first_field = "text", .handler = [word](std::span<const Input> inputs) {
+HeadService filling(const std::string& word) {
+  return {.form = {.path = "/fill", .first_field = "text"},
+          .handler = [word](std::span<const Input> inputs) {
             const Json candidates = {{{"token", word}, {"probability", 1.0}}};
-            return std::vector<Json>(inputs.size(),
-                                     {{"blanks", {{{"start", 0}, {"candidates", candidates}}}}});
+            return answers_of(std::vector<Json>(
+                inputs.size(), {{"blanks", {{{"start", 0}, {"candidates", candidates}}}}}));
           }};
 }
-Endpoint classifying(const std::string& label) {
-  return {.path = "/classify",
-          .first_field = "text",
-          .second_field = "text_pair",
+HeadService classifying(const std::string& label) {
+  return {.form = {.path = "/classify", .first_field = "text", .second_field = "text_pair"},
           .handler = [label](std::span<const Input> inputs) {
-            return std::vector<Json>(inputs.size(),
-                                     {{"classes", {{{"label", label}, {"probability", 1.0}}}}});
+            return answers_of(std::vector<Json>(
+                inputs.size(), {{"classes", {{{"label", label}, {"probability", 1.0}}}}}));
           }};
 }
 
-Endpoint tagging() {
+HeadService tagging() {
   constexpr static std::string_view kModes[] = {"first"};
   return {
-      .path = "/tag",
-      .first_field = "text",
-      .mode_field = "aggregation",
-      .modes = kModes,
+      .form = {.path = "/tag", .first_field = "text", .mode_field = "aggregation", .modes = kModes},
       .handler = [](std::span<const Input> inputs) {
         EXPECT_EQ(inputs[0].mode, "first");
-        return std::vector<Json>(
-            1, {{"tags", {{{"tag", "PER"}, {"text", "Anna"}}, {{"tag", "LOC"}, {"text", "Ulm"}}}}});
+        return answers_of(std::vector<Json>(
+            1,
+            {{"tags", {{{"tag", "PER"}, {"text", "Anna"}}, {{"tag", "LOC"}, {"text", "Ulm"}}}}}));
       }};
 }
 
@@ -59,8 +54,8 @@ class PageExample : public testing::Test {
  protected:
   void SetUp() override { fs::create_directories(checkpoint_); }
   void TearDown() override { fs::remove_all(run_); }
-  std::optional<Json> example(const Endpoint& endpoint) const {
-    return page_example(endpoint, checkpoint_);
+  std::optional<Json> example(const HeadService& head) const {
+    return page_example(head, checkpoint_);
   }
   void store(const fs::path& folder, const std::string& text) const {
     platform::write_file_atomically(folder / "example.json", text);
@@ -105,11 +100,11 @@ TEST_F(PageExample, ThatCannotBeReadIsNone) {
 }
 
 TEST_F(PageExample, IsNoneForAModelThatFails) {
-  Endpoint endpoint = filling("");
-  endpoint.handler = [](std::span<const Input>) -> std::vector<Json> {
+  HeadService head = filling("");
+  head.handler = [](std::span<const Input>) -> std::vector<Answer> {
     throw_data_error("the logits are not finite numbers");
   };
-  EXPECT_FALSE(example(endpoint));
+  EXPECT_FALSE(example(head));
 }
 
 }  // namespace

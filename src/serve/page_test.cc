@@ -1,4 +1,4 @@
-#include "serve/service.h"
+#include "serve/server_pages.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,12 +12,14 @@ namespace cloze::serve {
 namespace {
 
 TEST(Page, IsTheFileAndFetchesNothingFromElsewhere) {
-  const Response response = page_response();
-  EXPECT_EQ(response.body, platform::read_file(CLOZE_SOURCE_DIR "/src/serve/page.html"));
-  EXPECT_FALSE(std::regex_search(response.body, std::regex("https?:|src=|<link|@import|url\\(")));
-  // Text of a model or a client must never be read as markup.
-  EXPECT_FALSE(
-      std::regex_search(response.body, std::regex("innerHTML|insertAdjacent|document.write")));
+  EXPECT_EQ(page_response().body, platform::read_file(CLOZE_SOURCE_DIR "/src/serve/page.html"));
+  EXPECT_EQ(docs_response().body, platform::read_file(CLOZE_SOURCE_DIR "/src/serve/docs.html"));
+  for (const Response& response : {page_response(), docs_response()}) {
+    EXPECT_FALSE(std::regex_search(response.body, std::regex("https?:|src=|<link|@import|url\\(")));
+    // Text of a model or a client must never be read as markup.
+    EXPECT_FALSE(
+        std::regex_search(response.body, std::regex("innerHTML|insertAdjacent|document.write")));
+  }
 }
 
 TEST(Page, HasAFormForEveryHead) {

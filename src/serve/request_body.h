@@ -1,13 +1,12 @@
-// The JSON body of a request to an endpoint: one input, {"text": ...}, or {"inputs": [{...}, ...]}.
+// The JSON body of a request to one of our own endpoints: one input, {"text": ...}, or {"inputs": [{...}, ...]}.
 #pragma once
 
+#include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include "serve/endpoint.h"
-#include "serve/http_message.h"
 #include "serve/limits.h"
+#include "serve/own_form.h"
 
 namespace cloze::serve {
 
@@ -19,10 +18,8 @@ struct RequestBody {
   std::vector<std::string> errors = {};
 };
 
-// Or the error: 400 for text that is not such JSON, 413 for more than the limits. A bad input of a
+// Failure (failure.h) for text that is not such JSON, and for more than the limits. A bad input of a
 // list is not such an error: the others are asked.
-std::variant<RequestBody, Response> parse_request_body(std::string_view text,
-                                                       const Endpoint& endpoint,
-                                                       const Limits& limits);
+RequestBody parse_request_body(std::string_view text, const OwnForm& form, const Limits& limits);
 
 }  // namespace cloze::serve

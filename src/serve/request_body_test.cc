@@ -3,40 +3,38 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "serve/failure.h"
+
 namespace cloze::serve {
 namespace {
 
-const Endpoint kAnswer = {.path = "/answer",
-                          .first_field = "question",
-                          .second_field = "context",
-                          .requires_second = true,
-                          .has_top_k = true};
-const Endpoint kClassify = {
-    .path = "/classify", .first_field = "text", .second_field = "text_pair"};
+const OwnForm kAnswer = {.path = "/answer",
+                         .first_field = "question",
+                         .second_field = "context",
+                         .requires_second = true,
+                         .has_top_k = true};
+const OwnForm kClassify = {.path = "/classify", .first_field = "text", .second_field = "text_pair"};
 
 constexpr std::string_view kModes[] = {"first", "none"};
-const Endpoint kTag = {
+const OwnForm kTag = {
     .path = "/tag", .first_field = "text", .mode_field = "aggregation", .modes = kModes};
 
 constexpr Limits kLimits = {
     .text_bytes = 20, .inputs_per_request = 3, .top_k = 9, .queue = {.batch_candidates = 20}};
 
-RequestBody parsed(const std::string& text, const Endpoint& endpoint) {
-  auto result = parse_request_body(text, endpoint, kLimits);
-  if (const auto* error = std::get_if<Response>(&result)) {
-    ADD_FAILURE() << error->body;
-    return {};
-  }
-  return std::get<RequestBody>(std::move(result));
+RequestBody parsed(const std::string& text, const OwnForm& form) {
+  return parse_request_body(text, form, kLimits);
 }
 
 // "400 message"
-std::string refused(const std::string& text, const Endpoint& endpoint = kAnswer) {
-  const auto result = parse_request_body(text, endpoint, kLimits);
-  const auto* error = std::get_if<Response>(&result);
-  if (error == nullptr) return "taken";
-  const auto body = formats::Json::parse(error->body);
-  return fmt::format("{} {}", error->status, body.at("error").get<std::string>());
+std::string refused(const std::string& text, const OwnForm& form = kAnswer) {
+  try {
+    parse_request_body(text, form, kLimits);
+  } catch (const Failure& failure) {
+    const Response told = failure_response(ErrorForm::kOwn, failure);
+    return fmt::format("{} {}", told.status, failure.message);
+  }
+  return "taken";
 }
 
 TEST(RequestBody, ReadsOneInput) {
@@ -107,17 +105,17 @@ TEST(RequestBody, CandidatesOfAReplyAreLimited) {
   EXPECT_EQ(refused(fmt::format(fmt::runtime(list), 3)),
             "413 the reply would list 21 candidates, more than 20; send several requests, or ask "
             "for a smaller top_k");
-  const Endpoint blanks{.path = "/fill",
-                        .first_field = "text",
-                        .has_top_k = true,
-                        .count_candidates = [](const Input& input) { return 3 * input.top_k; }};
+  const OwnForm blanks{.path = "/fill",
+                       .first_field = "text",
+                       .has_top_k = true,
+                       .count_candidates = [](const Input& input) { return 3 * input.top_k; }};
   EXPECT_EQ(refused(R"({"text": "a", "top_k": 6})", blanks), "taken");
   EXPECT_EQ(refused(R"({"text": "a", "top_k": 7})", blanks),
             "413 the reply would list 21 candidates, more than 20; ask for a smaller top_k");
 }
 
 TEST(RequestBody, AdviceIsWhatTheEndpointTakes) {
-  Endpoint classes = kClassify;
+  OwnForm classes = kClassify;
   classes.count_candidates = [](const Input&) { return 21; };
   EXPECT_EQ(refused(R"({"inputs": [{"text": "a"}, {"text": "b"}]})", classes),
             "413 the reply would list 42 candidates, more than 20; send several requests");
@@ -126,7 +124,7 @@ TEST(RequestBody, AdviceIsWhatTheEndpointTakes) {
 TEST(RequestBody, TopKThatIsLeftOutIsWithinTheLimit) {
   const auto result =
       parse_request_body(R"({"question": "q", "context": "c"})", kAnswer, {.top_k = 2});
-  EXPECT_EQ(std::get<RequestBody>(result).inputs[0].top_k, 2);
+  EXPECT_EQ(result.inputs[0].top_k, 2);
 }
 
 TEST(RequestBody, ABadInputOfAListLeavesTheOthersAlone) {

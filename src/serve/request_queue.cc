@@ -1,5 +1,6 @@
 #include "serve/request_queue.h"
 
+#include <algorithm>
 #include <exception>
 #include <iterator>
 #include <new>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/seconds.h"
 
 namespace cloze::serve {
 namespace {
@@ -14,10 +16,10 @@ namespace {
 void append_answers(const Handler& handler, std::span<const Input> inputs,
                     std::vector<Output>& outputs) {
   try {
-    std::vector<formats::Json> values = handler(inputs);
-    CLOZE_CHECK(values.size() == inputs.size(), "{} outputs for {} inputs", values.size(),
+    std::vector<Answer> answers = handler(inputs);
+    CLOZE_CHECK(answers.size() == inputs.size(), "{} answers for {} inputs", answers.size(),
                 inputs.size());
-    for (formats::Json& value : values) outputs.push_back({.value = std::move(value)});
+    for (Answer& answer : answers) outputs.push_back({.answer = std::move(answer)});
   } catch (const UserError& error) {
     if (inputs.size() == 1) {
       const bool is_models_fault = dynamic_cast<const DataError*>(&error) != nullptr;
@@ -54,16 +56,16 @@ RequestQueue::RequestQueue(Handler handler, const QueueLimits& limits, Observer 
 RequestQueue::~RequestQueue() { stop(); }
 
 void RequestQueue::submit(std::vector<Input> inputs, Done done) {
-  const Size size = size_of(inputs);
   std::unique_lock lock(mutex_);
-  if (is_stopping_ || waiting_inputs_ + size.inputs > limits_.waiting_inputs) {
+  if (is_stopping_ || waiting_inputs_ + std::ssize(inputs) > limits_.waiting_inputs) {
     const QueueResult reason = is_stopping_ ? QueueResult::kStopping : QueueResult::kFull;
     lock.unlock();
     done({.result = reason});
     return;
   }
-  waiting_.push_back({std::move(inputs), std::move(done), Clock::now(), size});
-  waiting_inputs_ += size.inputs;
+  waiting_inputs_ += std::ssize(inputs);
+  waiting_.push_back(std::make_shared<Entry>(
+      Entry{.inputs = std::move(inputs), .done = std::move(done), .arrival = Clock::now()}));
   lock.unlock();
   arrived_.notify_one();
 }
@@ -90,12 +92,13 @@ void RequestQueue::Size::add(const Size& other) {
   candidates += other.candidates;
 }
 
-RequestQueue::Size RequestQueue::size_of(std::span<const Input> inputs) {
-  Size size{.inputs = std::ssize(inputs)};
-  for (const Input& input : inputs) {
-    size.bytes += input.bytes();
-    size.candidates += input.candidates;
-  }
+RequestQueue::Size RequestQueue::size_of(const Input& input) {
+  return {.inputs = 1, .bytes = input.bytes(), .candidates = input.candidates};
+}
+
+RequestQueue::Size RequestQueue::size_left(const Entry& entry) {
+  Size size;
+  for (size_t i = entry.taken; i < entry.inputs.size(); ++i) size.add(size_of(entry.inputs[i]));
   return size;
 }
 
@@ -107,37 +110,60 @@ bool RequestQueue::fits(const Size& batch) const {
 // One more input would not fit.
 bool RequestQueue::holds_full_batch() const {
   Size size{.inputs = 1, .bytes = 1, .candidates = 1};
-  for (const Entry& entry : waiting_) size.add(entry.size);
-  return !fits(size);
+  for (const auto& entry : waiting_) {
+    size.add(size_left(*entry));
+    if (!fits(size)) return true;
+  }
+  return false;
 }
 
-RequestQueue::Entry RequestQueue::take_first() {
-  Entry entry = std::move(waiting_.front());
+// Counts the next inputs of a request that make a batch by themselves; at least one.
+size_t RequestQueue::inputs_that_fit(const Entry& entry) const {
+  Size size;
+  size_t count = 0;
+  for (size_t i = entry.taken; i < entry.inputs.size(); ++i, ++count) {
+    size.add(size_of(entry.inputs[i]));
+    if (!fits(size)) break;
+  }
+  return std::max<size_t>(count, 1);
+}
+
+// Takes so many of the next inputs of the first request. The rest of it comes back after the batch.
+RequestQueue::Part RequestQueue::take(size_t count) {
+  Part part{.entry = std::move(waiting_.front()), .count = count};
   waiting_.pop_front();
-  waiting_inputs_ -= entry.size.inputs;
-  return entry;
+  Entry& entry = *part.entry;
+  if (!entry.has_begun()) entry.times.waited = seconds_since(entry.arrival);
+  entry.taken += count;
+  waiting_inputs_ -= static_cast<int64_t>(count);
+  return part;
 }
 
-std::vector<RequestQueue::Entry> RequestQueue::wait_for_batch() {
+std::vector<RequestQueue::Part> RequestQueue::wait_for_batch() {
   std::unique_lock lock(mutex_);
   arrived_.wait(lock, [&] { return is_stopping_ || !waiting_.empty(); });
   if (!waiting_.empty()) {
-    arrived_.wait_until(lock, waiting_.front().arrival + limits_.batch_wait,
+    arrived_.wait_until(lock, waiting_.front()->arrival + limits_.batch_wait,
                         [&] { return is_stopping_ || holds_full_batch(); });
   }
-  std::vector<Entry> batch;
+  std::vector<Part> batch;
   Size size;
   while (!waiting_.empty()) {
-    size.add(waiting_.front().size);
-    if (!fits(size) && !batch.empty()) break;
-    batch.push_back(take_first());
+    const Entry& first = *waiting_.front();
+    size.add(size_left(first));
+    if (fits(size)) {
+      batch.push_back(take(first.inputs.size() - first.taken));
+      continue;
+    }
+    if (batch.empty()) batch.push_back(take(inputs_that_fit(first)));
+    break;
   }
   return batch;
 }
 
 void RequestQueue::work() {
   while (true) {
-    std::vector<Entry> batch = wait_for_batch();
+    std::vector<Part> batch = wait_for_batch();
     if (!batch.empty()) {
       run(std::move(batch));
       continue;
@@ -147,23 +173,48 @@ void RequestQueue::work() {
   }
 }
 
-void RequestQueue::fail(std::span<Entry> batch, const std::string& error) {
-  for (Entry& entry : batch) entry.done({.result = QueueResult::kFailed, .error = error});
+void RequestQueue::fail(std::span<const Part> batch, const std::string& error) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Part& part : batch) {
+      waiting_inputs_ -= std::ssize(part.entry->inputs) - static_cast<int64_t>(part.entry->taken);
+    }
+  }
+  for (const Part& part : batch) {
+    part.entry->done({.result = QueueResult::kFailed, .error = error});
+  }
 }
 
-void RequestQueue::run(std::vector<Entry> batch) {
-  std::vector<std::vector<Output>> outputs;  // by entry
+struct RequestQueue::BatchOutputs {
+  std::vector<Output> outputs;
+  int64_t tokens = 0;
+  double token_seconds = 0.0;
+};
+
+RequestQueue::BatchOutputs RequestQueue::outputs_of(std::span<const Part> batch) const {
+  std::vector<Input> inputs;
+  for (const Part& part : batch) {
+    const auto end = std::move_iterator(part.entry->inputs.begin() + part.entry->taken);
+    inputs.insert(inputs.end(), end - static_cast<std::ptrdiff_t>(part.count), end);
+  }
+  BatchOutputs made{.outputs = answer_each(handler_, inputs)};
+  for (const Output& output : made.outputs) {
+    made.tokens += output.answer.tokens;
+    made.token_seconds += output.answer.token_seconds;
+  }
+  return made;
+}
+
+void RequestQueue::run(std::vector<Part> batch) {
+  const Clock::time_point begin = Clock::now();
+  BatchOutputs made;
   try {
-    std::vector<Input> inputs;
-    for (Entry& entry : batch) {
-      std::move(entry.inputs.begin(), entry.inputs.end(), std::back_inserter(inputs));
-    }
-    if (observer_) observer_(std::ssize(inputs));
-    std::vector<Output> all = answer_each(handler_, inputs);
-    auto next = std::move_iterator(all.begin());
-    for (const Entry& entry : batch) {
-      outputs.emplace_back(next, next + entry.size.inputs);
-      next += entry.size.inputs;
+    made = outputs_of(batch);
+    auto next = std::move_iterator(made.outputs.begin());
+    for (const Part& part : batch) {
+      auto& outputs = part.entry->outputs;
+      outputs.insert(outputs.end(), next, next + static_cast<std::ptrdiff_t>(part.count));
+      next += static_cast<std::ptrdiff_t>(part.count);
     }
   } catch (const std::bad_alloc&) {
     fail(batch, "there is no memory for it; send fewer inputs at once");
@@ -172,25 +223,49 @@ void RequestQueue::run(std::vector<Entry> batch) {
     fail(batch, error.what());
     return;
   }
-  for (size_t i = 0; i < batch.size(); ++i) batch[i].done({.outputs = std::move(outputs[i])});
+  if (observer_) observer_({.inputs = std::ssize(made.outputs), .tokens = made.tokens});
+  const double seconds = std::max(seconds_since(begin) - made.token_seconds, 0.0);
+  for (Part& part : batch) {
+    Entry& entry = *part.entry;
+    entry.times.worked += seconds;
+    if (entry.is_taken()) {
+      entry.done({.outputs = std::move(entry.outputs), .times = entry.times});
+    } else {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back(std::move(part.entry));
+    }
+  }
+}
+
+// Requests that wait since before a time, but for those that have begun.
+std::vector<std::shared_ptr<RequestQueue::Entry>> RequestQueue::take_expired() {
+  const Clock::time_point latest = Clock::now() - limits_.waiting_time;
+  std::vector<std::shared_ptr<Entry>> expired;
+  for (const auto& entry : waiting_) {
+    if (!entry->has_begun() && entry->arrival <= latest) expired.push_back(entry);
+  }
+  for (const auto& entry : expired) {
+    waiting_inputs_ -= std::ssize(entry->inputs);
+    std::erase(waiting_, entry);
+  }
+  return expired;
 }
 
 // Requests that arrive while this thread sleeps do not expire before it wakes.
 void RequestQueue::watch_time() {
   std::unique_lock lock(mutex_);
   while (!is_stopping_) {
-    const Clock::time_point now = Clock::now();
-    std::vector<Entry> expired;
-    while (!waiting_.empty() && waiting_.front().arrival + limits_.waiting_time <= now) {
-      expired.push_back(take_first());
-    }
+    const auto expired = take_expired();
     if (!expired.empty()) {
       lock.unlock();
-      for (Entry& entry : expired) entry.done({.result = QueueResult::kExpired});
+      for (const auto& entry : expired) entry->done({.result = QueueResult::kExpired});
       lock.lock();
       continue;
     }
-    const Clock::time_point first = waiting_.empty() ? now : waiting_.front().arrival;
+    Clock::time_point first = Clock::now();
+    for (const auto& entry : waiting_) {
+      if (!entry->has_begun()) first = std::min(first, entry->arrival);
+    }
     stopped_.wait_until(lock, first + limits_.waiting_time, [&] { return is_stopping_; });
   }
 }

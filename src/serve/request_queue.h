@@ -1,6 +1,9 @@
 // A bounded queue of requests in front of a model, with dynamic batching: its one worker takes what
 // waits, in order of arrival, as much as a batch may hold, and runs it at once.
 //
+// A request of more inputs than a batch holds is run in several. After each of them it stands behind
+// the requests that have come meanwhile, so that a long list holds nobody up for longer than a batch.
+//
 // Each request is finished exactly once: answered, refused, expired or failed. `done` is called
 // from submit() (refused), from the worker or from the thread that watches the time.
 #pragma once
@@ -10,22 +13,17 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "serve/endpoint.h"
+#include "serve/answer.h"
 #include "serve/limits.h"
 
 namespace cloze::serve {
-
-struct Output {
-  formats::Json value;
-  std::string error = "";        // what is wrong with the input; "" when there is a value
-  bool is_models_fault = false;  // the error is of the model, which took the input
-};
 
 // One output per input, in order: a bad input spoils only its own answer. A batch that the handler
 // refuses is halved until the bad inputs stand alone: b bad ones among n cost about b·log2(n)
@@ -41,16 +39,27 @@ enum class QueueResult {
   kFailed     // the handler failed, and not because of an input
 };
 
+struct QueueTimes {
+  double waited = 0.0;  // seconds until its first batch began
+  double worked = 0.0;  // seconds of its batches, without the time for tokens
+};
+
 struct QueueReply {
   QueueResult result = QueueResult::kAnswered;
   std::vector<Output> outputs;  // one per input when answered
   std::string error;            // when failed
+  QueueTimes times;
+};
+
+struct BatchSize {
+  int64_t inputs = 0;
+  int64_t tokens = 0;
 };
 
 class RequestQueue {
  public:
   using Done = std::function<void(QueueReply)>;          // must not throw
-  using Observer = std::function<void(int64_t inputs)>;  // before each batch, by the worker
+  using Observer = std::function<void(BatchSize size)>;  // after each batch, by the worker
 
   // EnvironmentError when the system has no thread for it.
   RequestQueue(Handler handler, const QueueLimits& limits, Observer observer = {});
@@ -72,22 +81,36 @@ class RequestQueue {
 
     void add(const Size& other);
   };
-  struct Entry {
+  struct Entry {  // a request
     std::vector<Input> inputs;
     Done done;
     Clock::time_point arrival;
-    Size size;
+    size_t taken = 0;             // of the inputs: those before have been in batches
+    std::vector<Output> outputs;  // of these
+    QueueTimes times = {};
+
+    bool has_begun() const { return taken > 0; }
+    bool is_taken() const { return taken == inputs.size(); }
   };
+  struct Part {  // of a batch: the last `count` inputs that were taken of a request
+    std::shared_ptr<Entry> entry;
+    size_t count = 0;
+  };
+  struct BatchOutputs;
 
   void work();
   void watch_time();
-  std::vector<Entry> wait_for_batch();  // empty: there will be no more
-  static Size size_of(std::span<const Input> inputs);
+  std::vector<Part> wait_for_batch();  // empty: there will be no more
+  static Size size_of(const Input& input);
+  static Size size_left(const Entry& entry);
   bool fits(const Size& batch) const;
   bool holds_full_batch() const;
-  Entry take_first();
-  void run(std::vector<Entry> batch);
-  static void fail(std::span<Entry> batch, const std::string& error);
+  size_t inputs_that_fit(const Entry& entry) const;
+  Part take(size_t count);
+  std::vector<std::shared_ptr<Entry>> take_expired();
+  void run(std::vector<Part> batch);
+  BatchOutputs outputs_of(std::span<const Part> batch) const;
+  void fail(std::span<const Part> batch, const std::string& error);
 
   const Handler handler_;
   const QueueLimits limits_;
@@ -95,7 +118,7 @@ class RequestQueue {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable arrived_;
   std::condition_variable stopped_;
-  std::deque<Entry> waiting_;
+  std::deque<std::shared_ptr<Entry>> waiting_;
   int64_t waiting_inputs_ = 0;
   bool is_stopping_ = false;
   std::jthread watch_;  // the threads last: they must be gone before what they use

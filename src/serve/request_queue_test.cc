@@ -18,10 +18,10 @@ std::vector<Input> texts(size_t count, const std::string& text = "x") {
   return std::vector<Input>(count, Input{.first = text});
 }
 
-std::vector<formats::Json> echo(std::span<const Input> inputs) {
-  std::vector<formats::Json> outputs;
-  for (const Input& input : inputs) outputs.push_back(input.first);
-  return outputs;
+std::vector<Answer> echo(std::span<const Input> inputs) {
+  std::vector<Answer> answers;
+  for (const Input& input : inputs) answers.push_back({.value = input.first});
+  return answers;
 }
 
 // A model that signals when it has begun, goes on when told, and records its inputs by batch.
@@ -56,15 +56,15 @@ TEST(RequestQueue, AnswersInOrderOfInputs) {
   const QueueReply reply = submit(queue, {{.first = "a"}, {.first = "b"}, {.first = "c"}}).get();
   ASSERT_EQ(reply.result, QueueResult::kAnswered);
   ASSERT_EQ(reply.outputs.size(), 3u);
-  EXPECT_EQ(reply.outputs[0].value, "a");
-  EXPECT_EQ(reply.outputs[2].value, "c");
+  EXPECT_EQ(reply.outputs[0].answer.value, "a");
+  EXPECT_EQ(reply.outputs[2].answer.value, "c");
 }
 
 TEST(RequestQueue, WhatWaitsIsRunTogetherUpToTheLimits) {
   GatedModel model;
   std::vector<int64_t> observed;
   RequestQueue queue(model.handler(), {.batch_inputs = 4, .batch_bytes = 100},
-                     [&](int64_t inputs) { observed.push_back(inputs); });
+                     [&](BatchSize size) { observed.push_back(size.inputs); });
   std::vector<std::future<QueueReply>> replies;
   replies.push_back(submit(queue, texts(1)));
   model.wait_until_begun();
@@ -76,9 +76,49 @@ TEST(RequestQueue, WhatWaitsIsRunTogetherUpToTheLimits) {
   model.let_go(20);
   for (auto& reply : replies) EXPECT_EQ(reply.get().result, QueueResult::kAnswered);
   queue.stop();
-  EXPECT_EQ(model.batches, (std::vector<size_t>{1, 4, 1, 5, 2, 1}));
-  EXPECT_EQ(observed, (std::vector<int64_t>{1, 4, 1, 5, 2, 1}));
+  EXPECT_EQ(model.batches, (std::vector<size_t>{1, 4, 1, 4, 2, 2}));
+  EXPECT_EQ(observed, (std::vector<int64_t>{1, 4, 1, 4, 2, 2}));
   EXPECT_EQ(queue.waiting_inputs(), 0);
+}
+
+// A long list steps back behind whoever came meanwhile, once a batch; its outputs stay in order.
+TEST(RequestQueue, ALongRequestIsRunInBatchesBetweenOthers) {
+  GatedModel model;
+  RequestQueue queue(model.handler(), {.batch_inputs = 3, .waiting_time = milliseconds(50)});
+  std::vector<Input> many;
+  for (int i = 0; i < 8; ++i) many.push_back({.first = std::to_string(i)});
+  auto list = submit(queue, std::move(many));
+  model.wait_until_begun();
+  EXPECT_EQ(queue.waiting_inputs(), 5);
+  auto other = submit(queue, texts(1));
+  model.let_go();
+  model.wait_until_begun();
+  model.let_go();
+  EXPECT_EQ(other.get().result, QueueResult::kAnswered);
+  model.wait_until_begun();
+  std::this_thread::sleep_for(milliseconds(80));  // what has begun does not expire
+  model.let_go();
+  model.wait_until_begun();
+  model.let_go();
+  const QueueReply reply = list.get();
+  ASSERT_EQ(reply.result, QueueResult::kAnswered);
+  ASSERT_EQ(reply.outputs.size(), 8u);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(reply.outputs[i].answer.value, std::to_string(i));
+  EXPECT_EQ(model.batches, (std::vector<size_t>{3, 1, 3, 2}));
+  EXPECT_GT(reply.times.worked, 0.05);
+}
+
+TEST(RequestQueue, ALongRequestThatFailsLeavesNothingBehind) {
+  int batch = 0;
+  RequestQueue queue(
+      [&](std::span<const Input> inputs) {
+        if (++batch == 2) throw_environment_error("no memory");
+        return echo(inputs);
+      },
+      {.batch_inputs = 2});
+  EXPECT_EQ(submit(queue, texts(7)).get().result, QueueResult::kFailed);
+  EXPECT_EQ(queue.waiting_inputs(), 0);
+  EXPECT_EQ(submit(queue, texts(7)).get().result, QueueResult::kAnswered);
 }
 
 TEST(RequestQueue, CandidatesOfABatchAreLimited) {
@@ -97,7 +137,7 @@ TEST(RequestQueue, CandidatesOfABatchAreLimited) {
 }
 
 TEST(RequestQueue, NoMemoryForABatchIsSaidInWords) {
-  const Handler handler = [](std::span<const Input>) -> std::vector<formats::Json> {
+  const Handler handler = [](std::span<const Input>) -> std::vector<Answer> {
     throw std::bad_alloc();
   };
   RequestQueue queue(handler, {});

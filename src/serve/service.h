@@ -1,16 +1,11 @@
-// Answers requests, whatever carries them:
+// Answers requests, whatever carries them, by the rows of a table (endpoint.h): those of the model,
+// and the pages of the server.
 //
-//   GET  /         the page with the form         GET /health   {"status": "ok"}
-//   GET  /metrics  counts, for Prometheus         GET /model    the model and the limits
-//   POST /answer, /classify, /fill                as far as the model has the head for it
-//
-// A reply to one input, and a reply to a list of inputs, also has {"model": the model's name}.
-// Errors are {"error": "..."} with a status; the message names the thing, the value and the next
-// step. Thread-safe.
+// An error has the form of the endpoint (failure.h), ours where there is none. The message names the
+// thing, the value and the next step. Thread-safe.
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,25 +16,27 @@
 #include "serve/limits.h"
 #include "serve/metrics.h"
 #include "serve/request_queue.h"
+#include "serve/request_refusal.h"
+#include "serve/tei_metrics.h"
 
 namespace cloze::serve {
-
-// The page under GET /: a form that asks the model. It is one file (page.html), put into the
-// program when that is built, and fetches nothing from elsewhere.
-Response page_response();
 
 class Service {
  public:
   struct Options {
-    formats::Json model;  // what GET /model says of it; it has a "name"
-    std::vector<Endpoint> endpoints;
-    Limits limits;
-    bool is_loopback = true;  // then only requests to names of this machine are answered
+    formats::Json model;                 // what GET /model says of it; it has a "name"
+    std::vector<Endpoint> endpoints;     // of the model
+    std::vector<std::string> own_paths;  // those of them that are our own, for the page
+    Handler handler;                     // what they ask
+    RefusalRules rules;
+    std::string compute_type = "cpu";  // what x-compute-type says
   };
   using Done = std::function<void(Response)>;  // must not throw
 
-  // EnvironmentError when the system has no threads for its queues.
+  // EnvironmentError when the system has no threads for its queue.
   explicit Service(Options options);
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
 
   // Checks a request before its body has come. Nothing: read the body, and go on with handle().
   std::optional<Response> refusal(const RequestHead& head) const;
@@ -52,7 +49,7 @@ class Service {
   // Finishes what waits; refuses what the model would have to answer from now on.
   void stop();
 
-  const Limits& limits() const { return options_.limits; }
+  const Limits& limits() const { return options_.rules.limits; }
   Metrics& metrics() { return metrics_; }
   // The path when there is something under it, else "other": what the metrics call it.
   std::string known_path(std::string_view path) const;
@@ -62,13 +59,17 @@ class Service {
   }
 
  private:
-  Response get(std::string_view path) const;
-  int64_t waiting_inputs() const;
+  class Exchange;
+
+  std::string metrics_text() const;
+  void add_pages();
 
   Options options_;
   Metrics metrics_;
+  TeiMetrics tei_metrics_;
   std::function<int64_t()> count_connections_ = [] { return int64_t{0}; };
-  std::vector<std::unique_ptr<RequestQueue>> queues_;  // one for each endpoint
+  std::vector<Endpoint> endpoints_;  // all
+  RequestQueue queue_;
 };
 
 }  // namespace cloze::serve

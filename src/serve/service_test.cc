@@ -6,25 +6,31 @@
 #include <future>
 
 #include "base/error.h"
+#include "serve/own_endpoint.h"
 
 namespace cloze::serve {
 namespace {
 
+constexpr Limits kLimits = {.header_bytes = 1000, .body_bytes = 100};
+
+std::vector<Answer> echo(std::span<const Input> inputs) {
+  std::vector<Answer> answers;
+  for (const Input& input : inputs) {
+    if (input.first == "bad") throw_user_error("\"bad\" is bad");
+    if (input.first == "broken") throw_environment_error("no memory");
+    if (input.first == "odd") throw_data_error("the logits are not finite numbers");
+    answers.push_back({.value = {{"echo", input.first}}, .tokens = 3});
+  }
+  return answers;
+}
+
 Service::Options echo_options() {
-  const Handler echo = [](std::span<const Input> inputs) {
-    std::vector<formats::Json> outputs;
-    for (const Input& input : inputs) {
-      if (input.first == "bad") throw_user_error("\"bad\" is bad");
-      if (input.first == "broken") throw_environment_error("no memory");
-      if (input.first == "odd") throw_data_error("the logits are not finite numbers");
-      outputs.push_back({{"echo", input.first}});
-    }
-    return outputs;
-  };
-  return {
-      .model = {{"name", "echo"}},
-      .endpoints = {{.path = "/fill", .first_field = "text", .has_top_k = true, .handler = echo}},
-      .limits = {.header_bytes = 1000, .body_bytes = 100}};
+  const OwnForm form{.path = "/fill", .first_field = "text", .has_top_k = true};
+  return {.model = {{"name", "echo"}},
+          .endpoints = {own_endpoint(form, "echo", kLimits)},
+          .own_paths = {"/fill"},
+          .handler = echo,
+          .rules = {.limits = kLimits, .paths_of_other_models = {"/answer"}}};
 }
 
 RequestHead post(const std::string& path) {
@@ -74,8 +80,10 @@ TEST(Service, PathsAndMethods) {
             (std::pair<std::string, std::string>{"Allow", "POST"}));
   EXPECT_EQ(refused(service, post("/answer")),
             "404 this model does not answer /answer; it answers /fill");
-  EXPECT_EQ(refused(service, get("/../etc/passwd")),
-            "404 there is nothing at /../etc/passwd; there is /fill and / /health /metrics /model");
+  EXPECT_EQ(
+      refused(service, get("/../etc/passwd")),
+      "404 there is nothing at /../etc/passwd; there is /fill and / /health /metrics /model /ping "
+      "/docs /api-doc/openapi.json");
   EXPECT_EQ(service.known_path("/answer"), "other");
 }
 
@@ -147,7 +155,7 @@ TEST(Service, OnLoopbackOnlyItsNamesAreAnsweredTo) {
   without.version = "HTTP/1.0";
   EXPECT_EQ(refused(here, without), "");
   Service::Options options = echo_options();
-  options.is_loopback = false;
+  options.rules.is_loopback = false;
   EXPECT_EQ(refused(Service(options), with_field(get("/"), "Host", "example.org")), "");
 }
 
@@ -201,6 +209,37 @@ TEST(Service, ABadInputSpoilsOnlyItsOwnAnswer) {
             "text\"}],\"model\":\"echo\"}\n");
 }
 
+TEST(Service, AKeyIsAskedForWhereItMatters) {
+  Service::Options options = echo_options();
+  options.rules.key = "secret";
+  const Service service(std::move(options));
+  const RequestHead good = with_field(post("/fill"), "Authorization", "Bearer secret");
+  EXPECT_EQ(refused(service, good), "");
+  EXPECT_EQ(refused(service, post("/fill")),
+            "401 the server's key is missing or wrong; send Authorization: Bearer KEY");
+  EXPECT_EQ(service.refusal(post("/fill"))->fields[0],
+            (std::pair<std::string, std::string>{"WWW-Authenticate", "Bearer"}));
+  EXPECT_TRUE(refused(service, get("/model")).starts_with("401 "));
+  for (const std::string path :
+       {"/", "/health", "/ping", "/metrics", "/docs", "/api-doc/openapi.json"}) {
+    EXPECT_EQ(refused(service, get(path)), "") << path;
+  }
+}
+
+// In OpenAI's form, so that its clients show the message.
+TEST(Service, ARefusalHasTheFormOfItsEndpoint) {
+  Service::Options options = echo_options();
+  options.rules.key = "secret";
+  options.endpoints[0].errors = ErrorForm::kOpenAi;
+  EXPECT_EQ(Service(options).refusal(post("/fill"))->body,
+            "{\"error\":{\"message\":\"the server's key is missing or wrong; send "
+            "Authorization: Bearer KEY\",\"type\":\"invalid_request_error\",\"param\":null,"
+            "\"code\":\"invalid_api_key\"}}\n");
+  options.endpoints[0].errors = ErrorForm::kTei;
+  EXPECT_EQ(Service(options).refusal(get("/fill"))->body,
+            "{\"error\":\"/fill does not take GET; use POST\",\"error_type\":\"Validation\"}\n");
+}
+
 TEST(Service, SaysHowItIs) {
   Service service(echo_options());
   EXPECT_EQ(answered(service, get("/health")).body, "{\"status\":\"ok\"}\n");
@@ -212,6 +251,20 @@ TEST(Service, SaysHowItIs) {
   EXPECT_NE(answered(service, get("/metrics")).body.find("\ncloze_connections 4\n"),
             std::string::npos);
   EXPECT_TRUE(answered(service, get("/")).body.starts_with("<!DOCTYPE html>"));
+  EXPECT_TRUE(answered(service, get("/docs")).body.starts_with("<!DOCTYPE html>"));
+  EXPECT_EQ(answered(service, get("/ping")).body, "");
+}
+
+TEST(Service, CountsUnderTeisNamesToo) {
+  Service service(echo_options());
+  answered(service, post("/fill"), R"({"text": "a"})");
+  answered(service, post("/fill"), "{");
+  const std::string counts = answered(service, get("/metrics")).body;
+  for (const std::string line :
+       {"te_request_success{method=\"single\"} 1", "te_request_failure{err=\"validation\"} 1",
+        "te_predict_count 1", "te_batch_next_tokens_sum 3", "te_queue_size 0"}) {
+    EXPECT_NE(counts.find("\n" + line + "\n"), std::string::npos) << line;
+  }
 }
 
 TEST(Service, AfterTheStopItRefusesWithRetryAfter) {

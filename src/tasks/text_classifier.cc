@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <functional>
 
 #include "base/error.h"
+#include "base/seconds.h"
 #include "tasks/logits.h"
 #include "tasks/sequence_sample.h"
 
@@ -62,14 +64,16 @@ TextClassifier::TextClassifier(std::shared_ptr<const inference::PackedModel> mod
 
 Classification TextClassifier::classified(std::span<const float> logits) const {
   const std::vector<std::string>& labels = head().labels;
-  if (head().is_regression()) return {.classes = {{labels[0], logits[0]}}};
+  if (head().is_regression()) {
+    return {.classes = {{labels[0], logits[0]}}, .logits = {logits[0]}};
+  }
   std::vector<double> probabilities;
   if (head().is_multi_label) {
     for (const float logit : logits) probabilities.push_back(sigmoid(logit));
   } else {
     probabilities = softmax(logits);
   }
-  Classification made;
+  Classification made{.logits = {logits.begin(), logits.end()}};
   for (size_t c = 0; c < labels.size(); ++c) made.classes.push_back({labels[c], probabilities[c]});
   std::ranges::stable_sort(made.classes, std::greater(), &ClassProbability::value);
   if (head().is_multi_label) {
@@ -80,6 +84,7 @@ Classification TextClassifier::classified(std::span<const float> logits) const {
 }
 
 std::vector<Classification> TextClassifier::classify(std::span<const TextAndPair> texts) {
+  const auto begin = std::chrono::steady_clock::now();
   const inference::PackedModel& model = client_.model();
   std::vector<data::Sample> samples;
   std::vector<Truncation> cut;
@@ -95,11 +100,15 @@ std::vector<Classification> TextClassifier::classify(std::span<const TextAndPair
     cut.push_back(made.texts);
     unknown_of_all.push_back(std::move(unknown));
   }
+  const double token_seconds = seconds_since(begin) / static_cast<double>(texts.size());
   std::vector<Classification> all;
   for (const std::vector<float>& logits : class_logits(client_, samples)) {
+    const size_t i = all.size();
     Classification& one = all.emplace_back(classified(logits));
-    one.texts = cut[all.size() - 1];
-    one.unknown = std::move(unknown_of_all[all.size() - 1]);
+    one.texts = cut[i];
+    one.unknown = std::move(unknown_of_all[i]);
+    one.tokens = std::ssize(samples[i].input_ids);
+    one.token_seconds = token_seconds;
   }
   return all;
 }

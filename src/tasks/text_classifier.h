@@ -33,8 +33,11 @@ struct Classification {
   std::vector<ClassProbability> classes;  // the most probable first
   // So many of the first hold: 1, or of several labels those above the threshold.
   int64_t num_holding = 1;
-  Truncation texts;       // of both of a pair together
-  UnknownTokens unknown;  // of both
+  Truncation texts;            // of both of a pair together
+  UnknownTokens unknown;       // of both
+  std::vector<float> logits;   // of all classes, in the model's order
+  int64_t tokens = 0;          // that were read, special ones included
+  double token_seconds = 0.0;  // its share of the time in which the tokens of all were made
 };
 
 // {"classes": [{"label", "probability"}, ...]}; of a model of several labels also {"labels": [...]},

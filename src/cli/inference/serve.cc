@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -25,6 +26,7 @@ struct Options {
   int port = 8080;
   serve::ServingOptions serving;
   serve::Limits limits;
+  std::string key;
   int log_seconds = 10;
   bool logs_requests = false;
 };
@@ -41,6 +43,13 @@ void check(const serve::Limits& limits) {
         "--batch-wait {} is not less than --queue-timeout {}, so requests would expire; lower it",
         limits.queue.batch_wait.count(), limits.queue.waiting_time.count());
   }
+}
+
+// What lies in the environment is not seen by whoever lists the machine's processes.
+std::string key_of(const Options& options) {
+  if (!options.key.empty()) return options.key;
+  const char* const stored = std::getenv("CLOZE_API_KEY");
+  return stored == nullptr ? "" : stored;
 }
 
 void print_line(const std::string& line) {
@@ -62,10 +71,10 @@ void print_start(const Options& options, const platform::ListeningSocket& socket
       limits.connections, limits.queue.waiting_inputs, seconds(limits.queue.waiting_time),
       limits.queue.batch_inputs, limits.body_bytes, seconds(limits.transfer_time)));
   if (!socket.is_loopback()) {
-    print_line(
-        fmt::format("note: {} can be reached from other machines; there is no password and "
-                    "no encryption",
-                    socket.address()));
+    const char* const lacking =
+        key_of(options).empty() ? "no password and no encryption" : "no encryption";
+    print_line(fmt::format("note: {} can be reached from other machines; there is {}",
+                           socket.address(), lacking));
   }
 }
 
@@ -92,12 +101,18 @@ void run(const Options& options) {
     throw_user_error("--max-candidates {} is less than the model's {} classes; raise it",
                      options.limits.queue.batch_candidates, classes);
   }
-  serve::ServedModel served = serve::serve_model(model, options.serving);
+  serve::ServedModel served = serve::serve_model(model, options.serving, options.limits);
   const platform::ListeningSocket socket(options.host, options.port);
-  serve::Service service({.model = std::move(served.description),
-                          .endpoints = std::move(served.endpoints),
-                          .limits = options.limits,
-                          .is_loopback = socket.is_loopback()});
+  serve::Service service(
+      {.model = std::move(served.description),
+       .endpoints = std::move(served.endpoints),
+       .own_paths = {served.head.form.path},
+       .handler = std::move(served.head.handler),
+       .rules = {.limits = options.limits,
+                 .is_loopback = socket.is_loopback(),
+                 .key = key_of(options),
+                 .paths_of_other_models = std::move(served.paths_of_other_models)},
+       .compute_type = model->options().device == "cpu" ? "cpu" : "gpu"});
   serve::HttpServer server(socket, service,
                            options.logs_requests ? print_line : serve::HttpServer::RequestLog());
   print_start(options, socket, model->pretrained().path);
@@ -154,6 +169,12 @@ void add_options(OptionTable& table, Options& o) {
             "Probability above which a label of several holds (0.5)", {.minimum = 0, .maximum = 1});
   table.add("version_2_with_negative", &o.serving.may_have_no_answer,
             "A question may have no answer; for models trained on SQuAD 2.0");
+  table.add("api_key", &o.key,
+            "Key that requests must send as \"Authorization: Bearer KEY\"; better set in the "
+            "environment, as CLOZE_API_KEY, where other users do not see it");
+  table.add("auto_truncate", &o.serving.auto_truncate,
+            "Cut texts that are too long where a request in TEI's or OpenAI's form does not say; "
+            "false: refuse them");
   add_limit_options(table, o.limits);
   table.add("log_seconds", &o.log_seconds, "Seconds between two lines of counts", {.minimum = 1});
   table.add("log_requests", &o.logs_requests, "Also print a line for each request");

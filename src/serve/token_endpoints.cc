@@ -1,0 +1,167 @@
+#include "serve/token_endpoints.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "text/utf8.h"
+
+namespace cloze::serve {
+namespace {
+
+using formats::Json;
+
+Json special_token(int32_t id, const text::Vocabulary& vocabulary) {
+  return {{"id", id},
+          {"text", vocabulary.token(id)},
+          {"special", true},
+          {"start", nullptr},
+          {"stop", nullptr}};
+}
+
+// Counts the code points before places of a text that are asked for in about their order.
+class CodePointCount {
+ public:
+  explicit CodePointCount(std::string_view text) : text_(text) {}
+  size_t before(size_t place) {
+    if (place < place_) count_ = place_ = 0;
+    count_ += text::count_code_points(text_.substr(place_, place - place_));
+    place_ = place;
+    return count_;
+  }
+
+ private:
+  std::string_view text_;
+  size_t place_ = 0;
+  size_t count_ = 0;
+};
+
+Json tokens_of(std::string_view text, const text::Encoding& encoding,
+               const text::Vocabulary& vocabulary, bool adds_specials) {
+  Json tokens = Json::array();
+  CodePointCount count(text);
+  if (adds_specials) tokens.push_back(special_token(vocabulary.cls_id(), vocabulary));
+  for (size_t i = 0; i < encoding.ids.size(); ++i) {
+    const auto [begin, end] = encoding.offsets[i];
+    const size_t start = count.before(begin);
+    tokens.push_back({{"id", encoding.ids[i]},
+                      {"text", text.substr(begin, end - begin)},
+                      {"special", false},
+                      {"start", start},
+                      {"stop", start + text::count_code_points(text.substr(begin, end - begin))}});
+  }
+  if (adds_specials) tokens.push_back(special_token(vocabulary.sep_id(), vocabulary));
+  return tokens;
+}
+
+void check_tokens(int64_t tokens, const Limits& limits) {
+  if (tokens <= limits.queue.batch_candidates) return;
+  refuse(Trouble::kTooLarge, "the reply would list more than {} tokens; send less at once",
+         limits.queue.batch_candidates);
+}
+
+Question tokenize_question(const Body& body, const EndpointContext& context) {
+  if (const std::string prompt = body.text("prompt_name"); !prompt.empty()) {
+    refuse(Trouble::kInvalid,
+           "\"prompt_name\" is \"{}\", and the model has no prompts; leave it out", prompt);
+  }
+  const text::Tokenizer& tokenizer = context.model->tokenizer();
+  Json lists = Json::array();
+  int64_t num_tokens = 0;
+  for (const std::string& text : body.texts("inputs")) {
+    const text::Encoding encoding = tokenizer.encode(text);
+    check_tokens(num_tokens += std::ssize(encoding.ids), context.limits);
+    lists.push_back(
+        tokens_of(text, encoding, tokenizer.vocabulary(), body.flag("add_special_tokens")));
+  }
+  return {.join = [lists = std::move(lists)](const auto&) { return json_response(lists); }};
+}
+
+bool is_special(int32_t id, const text::Vocabulary& vocabulary) {
+  const std::array specials = {vocabulary.pad_id(), vocabulary.unknown_id(), vocabulary.cls_id(),
+                               vocabulary.sep_id(), vocabulary.mask_id()};
+  return std::ranges::count(specials, id) > 0;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+// Takes away the blanks that a tokenizer put around English punctuation.
+std::string without_blanks(std::string word) {
+  constexpr std::pair<std::string_view, std::string_view> kReplaced[] = {
+      {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
+      {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
+      {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  for (const auto& [from, to] : kReplaced) replace_all(word, from, to);
+  return word;
+}
+
+std::string decoded(std::span<const int64_t> ids, const text::Vocabulary& vocabulary,
+                    bool skips_specials) {
+  std::string text;
+  bool is_first = true;
+  for (const int64_t id : ids) {
+    if (id >= vocabulary.size()) {
+      refuse(Trouble::kInvalid, "there is no token {}; the vocabulary ends at {}", id,
+             vocabulary.size() - 1);
+    }
+    const auto token_id = static_cast<int32_t>(id);
+    if (skips_specials && is_special(token_id, vocabulary)) continue;
+    const std::string& token = vocabulary.token(token_id);
+    const bool continues = token.starts_with(text::kContinuation);
+    const std::string word =
+        continues && !is_first ? token.substr(text::kContinuation.size()) : token;
+    text += without_blanks(continues || is_first ? word : " " + word);
+    is_first = false;
+  }
+  return text;
+}
+
+Question decode_question(const Body& body, const EndpointContext& context) {
+  const text::Vocabulary& vocabulary = context.model->tokenizer().vocabulary();
+  Json texts = Json::array();
+  int64_t num_tokens = 0;
+  for (const std::vector<int64_t>& ids : body.id_lists("ids")) {
+    check_tokens(num_tokens += std::ssize(ids), context.limits);
+    texts.push_back(decoded(ids, vocabulary, body.flag("skip_special_tokens")));
+  }
+  return {.join = [texts = std::move(texts)](const auto&) { return json_response(texts); }};
+}
+
+}  // namespace
+
+Endpoint tei_tokenize(const EndpointContext& context) {
+  const std::vector<BodyField> fields = {
+      {"inputs", FieldKind::kTexts, "A text, or a list of texts", true},
+      {"add_special_tokens", FieldKind::kSwitch, "Whether [CLS] and [SEP] are listed", false, true},
+      {"prompt_name", FieldKind::kText, "The prompt that is put before each text"}};
+  return {.summary = "List the tokens of texts, as TEI does",
+          .reply = "For each text [{\"id\", \"text\", \"special\", \"start\", \"stop\"}]",
+          .errors = ErrorForm::kTei,
+          .fields = fields,
+          .example = {{"inputs", Json::array({"a text", "another"})}},
+          .read = [context, fields](std::string_view text) {
+            return tokenize_question(Body(text, fields, context.limits), context);
+          }};
+}
+
+Endpoint tei_decode(const EndpointContext& context) {
+  const std::vector<BodyField> fields = {
+      {"ids", FieldKind::kIds, "The ids of a text's tokens, or a list of such lists", true},
+      {"skip_special_tokens", FieldKind::kSwitch, "Whether [CLS] and others are left out", false,
+       true}};
+  return {.summary = "Turn token ids into texts, as TEI does",
+          .reply = "A list of texts",
+          .errors = ErrorForm::kTei,
+          .fields = fields,
+          .example = {{"ids", Json::array({1, 2, 3})}},
+          .read = [context, fields](std::string_view text) {
+            return decode_question(Body(text, fields, context.limits), context);
+          }};
+}
+
+}  // namespace cloze::serve
