@@ -41,7 +41,7 @@ struct PoolingAttributes {
   std::vector<PoolingMode> modes;
 };
 
-// What row t of n counts, in any mode but kMax.
+// The weight of row t of n, in any mode but kMax.
 constexpr double pooling_weight(PoolingMode mode, int64_t t, int64_t n) {
   if (mode == PoolingMode::kFirst) return t == 0 ? 1.0 : 0.0;
   if (mode == PoolingMode::kLast) return t == n - 1 ? 1.0 : 0.0;

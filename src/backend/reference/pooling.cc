@@ -24,7 +24,7 @@ class Column {
 
   int64_t size() const { return n_; }
   double operator[](int64_t t) const { return x_(first_ + t, j_); }
-  // What row t counts in y.
+  // The weight of row t in y.
   double share(PoolingMode mode, int64_t t) const {
     if (mode == PoolingMode::kMax) return t == largest_ ? 1.0 : 0.0;
     return ops::pooling_weight(mode, t, n_) / std::sqrt(ops::squared_pooling_divisor(mode, n_));
