@@ -59,6 +59,8 @@ RUNS = {
     "choose": "",
     "classify": "",
     "tag": "",
+    "embed": "",
+    "similarity": "",
     "score": "",
     "score squad": "",
     "score glue": "",

@@ -7,8 +7,10 @@ option and one with it. An option of the program without an entry is a failure, 
 program that no test of effects knows.
 """
 import json
+import math
 import pathlib
 import re
+import shutil
 import unittest
 
 import data_effects_test
@@ -67,6 +69,8 @@ def make_data(folder):
     (folder / "texts.tsv").write_text("the cat sat\ta cat sat\nthe dog ran\n")
     (folder / "texts.txt").write_text("the cat sat\nthe dog ran\n")
     (folder / "lengths.txt").write_text("5 3\n9 2\n")
+    (folder / "pairs.tsv").write_text("the cat sat\tthe dog\nthe dog\tthe dog\n")
+    make_encoder(folder / "mlm" / "checkpoint-1", folder / "encoder")
     make_predictions(folder)
     (folder / "preset.yaml").write_text(
         "parameters:\n  command: pretraining\n  model_name_or_path: large\n  data_type: bf16\n")
@@ -75,6 +79,21 @@ def make_data(folder):
     (folder / "configs" / "benchmarks.yml").write_text(
         "mine:\n  - pretrain --config mine.json --train-file $DATASETS_DIR/a.tfrecord --num-train-steps 1\n")
     (folder / "pipeline.json").write_text('{"popart_dtype": "FLOAT16", "velocity_scaling": 0.1}')
+
+
+def make_encoder(model, folder):
+    """The model's encoder as sentence-transformers keeps it, with vectors of length 1 and a prompt."""
+    shutil.copytree(model, folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "architectures": ["BertModel"]}))
+    modules = (("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize"))
+    (folder / "modules.json").write_text(json.dumps(
+        [{"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+         for i, (path, kind) in enumerate(modules)]))
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": true}')
+    (folder / "config_sentence_transformers.json").write_text(
+        '{"prompts": {"query": "a dog: "}, "similarity_fn_name": "dot"}')
 
 
 def make_predictions(folder):
@@ -221,6 +240,63 @@ class TagTest(InferenceEffects, unittest.TestCase):
         "json": Effect("true", lambda run, base: {"tag", "text", "probability", "start", "end"} ==
                        json.loads(run.output)["tags"][0].keys()),
     }
+
+
+def vectors(run):
+    """The printed vectors."""
+    return [json.loads(line) for line in run.output.splitlines()]
+
+
+def length(vector):
+    return math.sqrt(sum(x * x for x in vector))
+
+
+# Of commands that make vectors; the model's own vectors are means, not normalised.
+ENCODER = {
+    **MACHINE,
+    "init_checkpoint": Effect("in/other_mlm", prints_other),
+    "pooling": Effect("cls", prints_other),
+    "prompt": Effect("a dog: ", prints_other),
+    "prompt_name": Effect("query", prints_other, init_checkpoint="in/encoder", base={"init_checkpoint": "in/encoder"}),
+}
+
+
+class EmbedTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "embed"
+    BASE = {"init_checkpoint": "in/mlm", "text": "the cat sat", "threads": 1}
+    EFFECTS = {
+        **ENCODER,
+        "text": Effect(["the cat sat", "the dog"], lines(2)),
+        "input_file": Effect("in/texts.txt", lines(2), text=None, base={}),
+        "text_field": Effect("context", lambda run, base: len(vectors(run)) >= 1 and base.status == 3, text=None,
+                             input_file="in/questions.jsonl", base={"text": None, "input_file": "in/questions.jsonl"}),
+        "output_file": Effect("out.npy", writes_to("out.npy")),
+        "dimensions": Effect(4, lambda run, base: vectors(run)[0] == vectors(base)[0][:4]),
+        "normalize": Effect("true", lambda run, base: abs(length(vectors(run)[0]) - 1) < 1e-6 <
+                            abs(length(vectors(base)[0]) - 1)),
+    }
+
+    def test_a_file_of_vectors_has_a_known_ending(self):
+        run = self.run_with("csv", {"output_file": "out.csv"}, self.COMMAND)
+        self.assertEqual(run.status, 2)
+        self.assertIn('out.csv ends with ".csv", which names no form of vectors', run.messages)
+
+
+class SimilarityTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "similarity"
+    BASE = {"init_checkpoint": "in/mlm", "text": "the cat sat\tthe dog", "threads": 1}
+    EFFECTS = {
+        **ENCODER,
+        "text": Effect(["the cat sat\tthe dog", "the dog\tthe dog"], prints("1.000000")),
+        "input_file": Effect("in/pairs.tsv", lines(2), text=None, base={}),
+        "dimensions": Effect(4, prints_other),
+        "normalize": Effect("false", prints_other, init_checkpoint="in/encoder", base={"init_checkpoint": "in/encoder"}),
+    }
+
+    def test_a_pair_is_two_texts(self):
+        run = self.run_with("one", {"text": "the cat"}, self.COMMAND)
+        self.assertEqual(run.status, 2)
+        self.assertIn('"the cat" is not a pair; separate two texts by one tab', run.messages)
 
 
 class CompileTest(InferenceEffects, unittest.TestCase):

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <type_traits>
 
 #include "base/error.h"
+#include "checkpoints/key_reader.h"
 #include "formats/json.h"
 #include "models/bert_fields.h"
 
@@ -22,63 +24,15 @@ constexpr std::string_view kRegression = "regression";
 constexpr std::string_view kSingleLabel = "single_label_classification";
 constexpr std::string_view kMultiLabel = "multi_label_classification";
 
-// Reads keys of one object into fields that keep their value when the key is absent.
-class KeyReader {
- public:
-  KeyReader(const Json& object, const std::string& source) : object_(object), source_(source) {}
-
-  void read(const char* key, int64_t& field) const {
-    take(key, &Json::is_number_integer, "a whole number", field);
+void read_activation(const KeyReader& reader, const char* key, Activation& field) {
+  std::string name(models::activation_name(field));
+  reader.read(key, name);
+  try {
+    field = models::activation_named(name);
+  } catch (const UserError& error) {
+    throw_user_error("{}: {}", reader.source(), error.what());
   }
-  void read(const char* key, double& field) const {
-    take(key, &Json::is_number, "a number", field);
-  }
-  void read(const char* key, bool& field) const {
-    take(key, &Json::is_boolean, "true or false", field);
-  }
-  void read(const char* key, std::string& field) const {
-    take(key, &Json::is_string, "text", field);
-  }
-  void read(const char* key, Activation& field) const {
-    std::string name(models::activation_name(field));
-    read(key, name);
-    try {
-      field = models::activation_named(name);
-    } catch (const UserError& error) {
-      throw_user_error("{}: {}", source_, error.what());
-    }
-  }
-  // The key, where present, must hold this value.
-  template <typename T>
-  void require(const char* key, T wanted) const {
-    T value = wanted;
-    read(key, value);
-    if (value != wanted) {
-      throw_user_error("{}: {} is {}; only {} is supported", source_, key, Json(value).dump(),
-                       Json(wanted).dump());
-    }
-  }
-
- private:
-  template <typename T>
-  void take(const char* key, bool (Json::*is_right)() const, const char* wanted, T& field) const {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (!(value->*is_right)()) refuse(key, *value, wanted);
-    field = value->get<T>();
-  }
-  const Json* find(const char* key) const {
-    const auto found = object_.find(key);
-    return !found || found->is_null() ? nullptr : found;
-  }
-  [[noreturn]] void refuse(const char* key, const Json& value, const char* wanted) const {
-    throw_user_error("{}: {} is {}; it must be {}", source_, key, formats::json_line(value),
-                     wanted);
-  }
-
-  const Json& object_;
-  const std::string& source_;
-};
+}
 
 // Names what the logits of sequences mean; those of tokens are of one label out of several.
 std::string_view problem_type_of(const BertHead& head) {
@@ -244,7 +198,15 @@ BertConfig bert_config_from_json(const Json& object, const std::string& source) 
   BertConfig config{.groupbert = is_groupbert, .groupbert_conv_bias = is_groupbert};
   for (const BertField& field : models::bert_fields()) {
     const char* key = is_groupbert && field.short_name != nullptr ? field.short_name : field.name;
-    std::visit([&](auto member) { reader.read(key, config.*member); }, field.member);
+    std::visit(
+        [&](auto member) {
+          if constexpr (std::is_same_v<decltype(member), Activation BertConfig::*>) {
+            read_activation(reader, key, config.*member);
+          } else {
+            reader.read(key, config.*member);
+          }
+        },
+        field.member);
   }
   try {
     config.validate();

@@ -107,7 +107,7 @@ TEST(HuggingFaceConfig, AHeadThatIsNotOursIsRefusedByName) {
   EXPECT_EQ(refusal(read, R"({"architectures": ["BertForNextSentencePrediction"]})"),
             "config.json: architectures names \"BertForNextSentencePrediction\"; known are "
             "BertForPreTraining, BertForQuestionAnswering, BertForSequenceClassification, "
-            "BertForTokenClassification, BertForMultipleChoice");
+            "BertForTokenClassification, BertForMultipleChoice, BertModel");
 }
 
 TEST(HuggingFaceConfig, WordsAreTiedWhereTheyArePredicted) {

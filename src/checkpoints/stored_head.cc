@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "checkpoints/hugging_face_config.h"
+#include "checkpoints/sentence_folder.h"
 #include "checkpoints/stored_model.h"
 #include "formats/json.h"
 
@@ -22,7 +23,8 @@ bool has(std::span<const TensorView> tensors, std::string_view start) {
 const models::HeadTraits* head_of_tensors(std::span<const TensorView> tensors) {
   const bool has_pooler = has(tensors, "bert.pooler.");
   const auto found = std::ranges::find_if(models::all_heads(), [&](const models::HeadTraits& head) {
-    return has(tensors, head.parameters) && (has_pooler || !head.needs_pooler);
+    return !head.parameters.empty() && has(tensors, head.parameters) &&
+           (has_pooler || !head.needs_pooler);
   });
   return found == models::all_heads().end() ? nullptr : &*found;
 }
@@ -60,7 +62,12 @@ models::BertHead read_stored_head(const std::filesystem::path& model) {
   if (config.is_object() && !architecture_in(config)) {
     complete(StoredModel(model).tensors(), config);
   }
-  return bert_head_from_json(config, file.string());
+  models::BertHead head = bert_head_from_json(config, file.string());
+  const std::filesystem::path folder = folder_of(model);
+  if (head.kind == models::HeadKind::kEmbedding && has_modules(folder)) {
+    head.embedding = read_embedding_layers(folder, bert_config_from_json(config, file.string()));
+  }
+  return head;
 }
 
 }  // namespace cloze::checkpoints

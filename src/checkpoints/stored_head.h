@@ -19,8 +19,9 @@ std::string_view class_of_tensors(std::span<const formats::TensorView> tensors);
 int64_t num_labels_of(std::span<const formats::TensorView> tensors);
 
 // `model` is a folder, a file or a prefix, with its configuration beside it. If that does not name
-// the classes, they are called LABEL_0 and so on. UserError for an architecture or a problem_type
-// that is not ours; the errors of stored_model.h.
+// the classes, they are called LABEL_0 and so on. A bare encoder makes vectors of texts, by the
+// layers of its modules.json (sentence_folder.h) or, without that file, as means. UserError for an
+// architecture or a problem_type that is not ours; the errors of stored_model.h.
 models::BertHead read_stored_head(const std::filesystem::path& model);
 
 }  // namespace cloze::checkpoints

@@ -1,9 +1,12 @@
 #include "checkpoints/stored_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
+#include "checkpoints/sentence_folder.h"
 
 namespace cloze::checkpoints {
 namespace {
@@ -23,6 +26,7 @@ StoredModel::StoredModel(const fs::path& path)
     : file_(path), is_tensorflow_(has_tensorflow_names(file_.tensors())) {
   if (!is_tensorflow_) {
     converted_.tensors = file_.tensors();
+    add_dense_layers();
     return;
   }
   try {
@@ -30,6 +34,22 @@ StoredModel::StoredModel(const fs::path& path)
   } catch (const DataError& error) {
     throw_data_error("{}: {}", path.string(), error.what());
   }
+}
+
+void StoredModel::add_dense_layers() {
+  if (!has_modules(folder())) return;
+  for (const std::string& layer : dense_folders(folder())) {
+    const formats::ModelTensors& stored = dense_layers_.emplace_back(folder() / layer);
+    for (formats::TensorView tensor : stored.tensors()) {
+      tensor.name = fmt::format("{}.{}", layer, tensor.name);
+      converted_.tensors.push_back(std::move(tensor));
+    }
+  }
+}
+
+void StoredModel::release_memory() const {
+  file_.release_memory();
+  for (const formats::ModelTensors& layer : dense_layers_) layer.release_memory();
 }
 
 fs::path StoredModel::folder() const { return folder_of(path()); }

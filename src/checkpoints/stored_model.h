@@ -1,6 +1,6 @@
 // A model in any form in which it was saved (formats/model_tensors.h), its tensors under Hugging
-// Face's names and in its layout. All code that needs stored parameters reads them through this
-// class.
+// Face's names and in its layout; those of the dense layers of a sentence-transformers folder as
+// "2_Dense.linear.weight". All code that needs stored parameters reads them through this class.
 #pragma once
 
 #include <cstdint>
@@ -44,10 +44,13 @@ class StoredModel {
   ConvertedTensors moments() const;
   std::optional<int64_t> global_step() const;
   // Releases the memory of what was read of the tensors (platform/files/file.h).
-  void release_memory() const { file_.release_memory(); }
+  void release_memory() const;
 
  private:
+  void add_dense_layers();
+
   formats::ModelTensors file_;
+  std::vector<formats::ModelTensors> dense_layers_;
   bool is_tensorflow_;
   ConvertedTensors converted_;
 };

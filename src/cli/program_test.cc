@@ -110,10 +110,10 @@ TEST(ProgramDeathTest, AnInstructionSetLimitsTheKernels) {
 }
 
 TEST(Program, EveryCommandThatComputesNamesTheInstructionSetsThereAre) {
-  for (const char* command : {"answer", "classify", "compile", "fill", "glue", "latency", "plan",
-                              "pretrain", "serve", "squad", "tag"}) {
+  for (const char* command : {"answer", "classify", "compile", "embed", "fill", "glue", "latency",
+                              "plan", "pretrain", "serve", "similarity", "squad", "tag"}) {
     std::vector<std::string> arguments{command, "--instruction-set", "avx9"};
-    if (std::string_view("answer classify compile fill serve tag").find(command) != std::string::npos) {
+    if (std::string_view("answer classify compile embed fill serve similarity tag").find(command) != std::string::npos) {
       arguments.insert(arguments.end(), {"--init-checkpoint", "x"});
     }
     if (std::string_view("compile") == command) {

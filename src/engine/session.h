@@ -15,8 +15,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "base/bfloat16.h"
+#include "base/float16.h"
 #include "graph/graph.h"
 #include "runtime/executor.h"
 
@@ -68,11 +71,17 @@ class Session {
     read<T>(name, values);
     return values;
   }
-  // The same into a vector that may have room for it already.
+  // The same into a vector that may have room for it already. Values of bf16 and f16 are read as
+  // they are, or as float.
   template <typename T>
   void read(std::string_view name, std::vector<T>& values) {
     const graph::Value source = value(name);
-    values.resize(static_cast<size_t>(graph().type(source).shape.elements()));
+    const graph::TensorType& type = graph().type(source);
+    values.resize(static_cast<size_t>(type.shape.elements()));
+    if constexpr (std::is_same_v<T, float>) {
+      if (type.dtype == DType::kBF16) return read_halves<bfloat16>(source, values);
+      if (type.dtype == DType::kF16) return read_halves<float16>(source, values);
+    }
     executor_.read(source, std::as_writable_bytes(std::span(values)));
   }
   template <typename T>
@@ -83,6 +92,13 @@ class Session {
   }
 
  private:
+  template <typename Half>
+  void read_halves(graph::Value source, std::vector<float>& values) {
+    std::vector<Half> stored(values.size());
+    executor_.read(source, std::as_writable_bytes(std::span(stored)));
+    for (size_t i = 0; i < stored.size(); ++i) values[i] = static_cast<float>(stored[i]);
+  }
+
   runtime::Executor executor_;
 };
 

@@ -30,11 +30,14 @@ void convert_each(std::span<const std::byte> bytes, std::span<float> values, Con
   }
 }
 
+// Most encoders are saved with a pooler, whether anything reads it or not.
+constexpr std::string_view kPooler = "bert.pooler.";
+
 // Takes the pooler and the classifier of next sentences out of the names of a pre-training model's
 // missing tensors. Without that classifier nothing reads the pooler.
 std::vector<std::string> take_next_sentence_part(std::vector<std::string>& missing) {
   const auto is_part = [](const std::string& name) {
-    return name.starts_with("cls.seq_relationship.") || name.starts_with("bert.pooler.");
+    return name.starts_with("cls.seq_relationship.") || name.starts_with(kPooler);
   };
   std::vector<std::string> part;
   if (std::ranges::count(missing, "cls.seq_relationship.weight") == 0) return part;
@@ -118,7 +121,8 @@ MatchedTensors match_tensors(std::span<const TensorView> tensors, const std::fil
         path.string(), checkpoints::list_names(misfits, 1));
   }
   for (const auto& [name, view] : stored) {
-    const bool says_nothing = checkpoints::is_redundant(name) || is_bias_of_zeros(*view);
+    const bool says_nothing = checkpoints::is_redundant(name) || is_bias_of_zeros(*view) ||
+                              name.starts_with(kPooler);
     if (!says_nothing) matched.unused.push_back(view->name);
   }
   return matched;

@@ -27,8 +27,8 @@ struct MatchedTensors {
   std::vector<std::string> unused;                // in the file, not wanted
 };
 
-// `stored` are the tensors of the file `path`. Stored copies of tied weights, position counters and
-// biases of zeros are not counted as unused. DataError that names the first tensor of another shape
+// `stored` are the tensors of the file `path`. Stored copies of tied weights, position counters,
+// biases of zeros and a pooler are not counted as unused. DataError that names the first tensor of another shape
 // with both shapes, or two tensors of the file that are the same one under these names.
 MatchedTensors match_tensors(std::span<const formats::TensorView> stored,
                              const std::filesystem::path& path,

@@ -44,13 +44,13 @@ class ParameterLoadingTest : public testing::Test {
 TEST_F(ParameterLoadingTest, FindsTensorsUnderTheirOtherNames) {
   const formats::SafetensorsFile file{path_};
   const std::vector<WantedTensor> wanted = {{"bert.embeddings.word_embeddings.weight", {3, 2}},
-                                            {"bert.pooler.dense.bias", {2}},
+                                            {"bert.encoder.extra.weight", {2}},
                                             {"bert.embeddings.LayerNorm.weight", {2}}};
   const MatchedTensors matched = match_tensors(file.tensors(), file.path(), wanted);
   EXPECT_EQ(matched.views[0]->name, "embeddings.word_embeddings.weight");
   EXPECT_EQ(matched.views[1], nullptr);
   EXPECT_EQ(matched.views[2]->name, "bert.embeddings.LayerNorm.gamma");
-  EXPECT_EQ(matched.missing, std::vector<std::string>{"bert.pooler.dense.bias"});
+  EXPECT_EQ(matched.missing, std::vector<std::string>{"bert.encoder.extra.weight"});
   EXPECT_EQ(matched.unused, (std::vector<std::string>{"qa_outputs.bias", "qa_outputs.scale"}));
 }
 
@@ -99,8 +99,8 @@ TEST(MatchTensors, OneUnderTwoNamesIsRefusedWithBoth) {
   const std::vector<TensorView> tensors = {
       view("embeddings.LayerNorm.gamma", DType::kF32, {2}, two),
       view("bert.embeddings.LayerNorm.weight", DType::kF32, {2}, two),
-      view("pooler.dense.bias", DType::kF32, {2}, two),
-      view("bert.pooler.dense.bias", DType::kF32, {2}, two)};
+      view("encoder.extra.weight", DType::kF32, {2}, two),
+      view("bert.encoder.extra.weight", DType::kF32, {2}, two)};
   const std::vector<WantedTensor> wanted = {{"bert.embeddings.LayerNorm.weight", {2}}};
   try {
     match_tensors(tensors, "a.safetensors", wanted);
@@ -114,7 +114,7 @@ TEST(MatchTensors, OneUnderTwoNamesIsRefusedWithBoth) {
   // Duplicates that the model does not want do no harm.
   const MatchedTensors matched = match_tensors(std::span(tensors).subspan(1), "a", wanted);
   EXPECT_EQ(matched.unused,
-            (std::vector<std::string>{"pooler.dense.bias", "bert.pooler.dense.bias"}));
+            (std::vector<std::string>{"encoder.extra.weight", "bert.encoder.extra.weight"}));
 }
 
 // They share the names and shapes of some tensors.

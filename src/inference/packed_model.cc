@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "base/division.h"
@@ -189,7 +190,8 @@ formats::Json parse_description(std::string_view text, const std::filesystem::pa
 
 // Puts a model together, with the notes on its tokenizer. `path` also names it in messages.
 PretrainedModel assembled(std::filesystem::path path, const models::BertConfig& config,
-                          models::BertHead head, checkpoints::StoredTokenizer tokenizer) {
+                          models::BertHead head, checkpoints::StoredTokenizer tokenizer,
+                          checkpoints::SentenceSettings sentences) {
   std::vector<std::string> notes = std::move(tokenizer.notes);
   const auto missing = text::missing_rows(tokenizer.vocabulary, config.vocab_size,
                                           tokenizer.vocabulary_file.string());
@@ -198,6 +200,7 @@ PretrainedModel assembled(std::filesystem::path path, const models::BertConfig& 
           .config = config,
           .head = std::move(head),
           .tokenizer = {std::move(tokenizer.vocabulary), tokenizer.options, config.vocab_size},
+          .sentences = std::move(sentences),
           .notes = std::move(notes)};
 }
 
@@ -211,10 +214,16 @@ PretrainedModel model_of(const formats::Json& description, std::string_view voca
       .tokenize_chinese_chars = description["tokenize_chinese_chars"].get<bool>()};
   const auto config = checkpoints::bert_config_from_json(description["config"], source);
   auto head = checkpoints::bert_head_from_json(description["config"], source);
+  checkpoints::SentenceSettings sentences;
+  if (head.kind == models::HeadKind::kEmbedding) {
+    std::tie(head.embedding, sentences) =
+        checkpoints::sentence_from_json(description.at("embedding"));
+  }
   return assembled(file, config, std::move(head),
                    {.vocabulary = text::Vocabulary::from_tokens(lines_of(vocabulary)),
                     .options = options,
-                    .vocabulary_file = file});
+                    .vocabulary_file = file},
+                   std::move(sentences));
 }
 
 PackOptions options_of(const formats::Json& description, const std::string& device) {
@@ -254,12 +263,58 @@ const models::BertHead& PretrainedModel::require_head(models::HeadKind kind) con
   return head;
 }
 
+namespace {
+
+constexpr const char* kMeanNote = "the vector of a text is the mean over its tokens";
+
+// Reads how texts are given to a model that makes vectors of them; the tokenizer lower-cases where the
+// folder says so.
+checkpoints::SentenceSettings read_sentences(const std::filesystem::path& folder,
+                                             const models::BertConfig& config,
+                                             checkpoints::StoredTokenizer& tokenizer) {
+  if (!checkpoints::has_modules(folder)) {
+    tokenizer.notes.push_back(
+        fmt::format("{} has no modules.json: {}", folder.string(), kMeanNote));
+    return {};
+  }
+  checkpoints::SentenceSettings sentences = checkpoints::read_sentence_settings(folder, config);
+  text::TokenizerOptions& rules = tokenizer.options;
+  if (sentences.lower_case && !rules.lower_case) {
+    rules.strip_accents = rules.strips_accents();
+    rules.lower_case = true;
+  }
+  return sentences;
+}
+
+}  // namespace
+
+PretrainedModel as_encoder(PretrainedModel model, std::optional<ops::PoolingMode> pooling) {
+  if (model.head.kind != models::HeadKind::kEmbedding) {
+    model.notes.push_back(fmt::format("{} is a {}: its encoder is used, and {}",
+                                      model.path.string(), model.architecture(),
+                                      pooling ? "--pooling says how" : kMeanNote));
+    model.head = {.kind = models::HeadKind::kEmbedding};
+  }
+  if (!pooling) return model;
+  if (!model.head.embedding.dense.empty() && model.head.embedding.pooling.size() != 1) {
+    throw_user_error("{} has dense layers for {} modes of pooling; leave the mode to its folder",
+                     model.path.string(), model.head.embedding.pooling.size());
+  }
+  model.head.embedding.pooling = {*pooling};
+  return model;
+}
+
 PretrainedModel open_pretrained_model(const std::filesystem::path& path) {
   const std::filesystem::path configuration = checkpoints::configuration_of(path);
   const models::BertConfig config = checkpoints::read_hugging_face_config(configuration);
   models::BertHead head = checkpoints::read_stored_head(path);
-  return assembled(path, config, std::move(head),
-                   checkpoints::read_tokenizer(checkpoints::folder_of(path)));
+  const std::filesystem::path folder = checkpoints::folder_of(path);
+  checkpoints::StoredTokenizer tokenizer = checkpoints::read_tokenizer(folder);
+  checkpoints::SentenceSettings sentences;
+  if (head.kind == models::HeadKind::kEmbedding) {
+    sentences = read_sentences(folder, config, tokenizer);
+  }
+  return assembled(path, config, std::move(head), std::move(tokenizer), std::move(sentences));
 }
 
 PackedModel::PackedModel(PretrainedModel model, const PackOptions& options)
@@ -311,6 +366,9 @@ std::string PackedModel::description() const {
                             {"strip_accents", rules.strips_accents()},
                             {"tokenize_chinese_chars", rules.tokenize_chinese_chars},
                             {"precision", name_of(options_.precision)}};
+  if (head().kind == models::HeadKind::kEmbedding) {
+    description["embedding"] = checkpoints::sentence_json(head().embedding, model_.sentences);
+  }
   for (const auto& [name, value] : backend_of(options_).weight_layout(options_.precision)) {
     std::visit([&](auto stored) { description[name] = stored; }, value);
   }

@@ -23,11 +23,13 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/device.h"
 #include "base/dtype.h"
+#include "checkpoints/sentence_folder.h"
 #include "engine/session.h"
 #include "graph/graph.h"
 #include "inference/inference_graph.h"
@@ -47,7 +49,8 @@ struct PretrainedModel {
   models::BertConfig config;
   models::BertHead head;
   text::Tokenizer tokenizer;
-  std::vector<std::string> notes;  // sentences for the user on what does not fit quite
+  checkpoints::SentenceSettings sentences = {};  // of a head that makes vectors
+  std::vector<std::string> notes = {};  // sentences for the user on what does not fit quite
 
   // transformers' class for it, or Optimum-Graphcore's: "GroupBertForQuestionAnswering".
   std::string architecture() const;
@@ -58,6 +61,12 @@ struct PretrainedModel {
 // A Hugging Face folder, or the prefix of a TensorFlow checkpoint with bert_config.json and
 // vocab.txt beside it.
 PretrainedModel open_pretrained_model(const std::filesystem::path& path);
+
+// The model's encoder, to make vectors of texts with: by its own layers, or by pooling alone where it
+// has another head. A mode takes the place of the one that its folder states; UserError where that
+// does not fit its dense layers.
+PretrainedModel as_encoder(PretrainedModel model,
+                           std::optional<ops::PoolingMode> pooling = std::nullopt);
 
 class PackedModel {
  public:

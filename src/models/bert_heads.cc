@@ -16,6 +16,7 @@
 #include "ops/gather_rows.h"
 #include "ops/gelu.h"
 #include "ops/linear.h"
+#include "ops/pooling.h"
 #include "ops/span_loss.h"
 #include "ops/squared_error.h"
 #include "ops/tanh.h"
@@ -151,7 +152,7 @@ HeadTraits pretraining() {
   return {.kind = HeadKind::kPretraining,
           .name = "pre-training",
           .architecture = "BertForPreTraining",
-          .also_read = {"BertForMaskedLM", "BertModel"},
+          .also_read = {"BertForMaskedLM"},
           .parameters = "cls.predictions.",
           .pipeline = "fill-mask",
           .objective = "Masked language model",
@@ -329,11 +330,46 @@ HeadTraits multiple_choice() {
                                 int64_t sequences) { return sequences; }};
 }
 
+Value dense_layer(const HeadGraph& model, Value x, const DenseLayer& layer) {
+  const Value y = nn::linear_layer(model.graph, layer.name + ".linear", x,
+                                   {.out_features = layer.out_features,
+                                    .initializer_range = model.config.initializer_range,
+                                    .has_bias = layer.has_bias});
+  return layer.has_tanh ? ops::tanh(model.graph, y) : y;
+}
+
+std::vector<Value> embeddings(const HeadGraph& model, Value encoded) {
+  const EmbeddingLayers& layers = model.head.embedding;
+  Value vectors =
+      ops::pool_sequences(model.graph, encoded, model.inputs.sequence_starts, layers.pooling);
+  for (const DenseLayer& layer : layers.dense) vectors = dense_layer(model, vectors, layer);
+  return {vectors, encoded};
+}
+
+HeadTraits embedding() {
+  return {.kind = HeadKind::kEmbedding,
+          .name = "embedding",
+          .architecture = "BertModel",
+          .pipeline = "sentence-similarity",
+          .objective = "Vectors of texts",
+          .outputs = {{"embeddings", OutputRows::kSequences,
+                       [](const BertConfig& config, const BertHead& head) {
+                         return head.embedding.dimensions(config.hidden_size);
+                       }},
+                      {"token_embeddings", OutputRows::kTokens,
+                       [](const BertConfig& config, const BertHead& /*head*/) {
+                         return config.hidden_size;
+                       }}},
+          .logits = embeddings,
+          .softmax_classes = {nullptr}};
+}
+
 }  // namespace
 
 std::span<const HeadTraits> all_heads() {
-  static const std::vector<HeadTraits> rows{pretraining(), question_answering(), classification(),
-                                            token_classification(), multiple_choice()};
+  static const std::vector<HeadTraits> rows{pretraining(),     question_answering(),
+                                            classification(),  token_classification(),
+                                            multiple_choice(), embedding()};
   return rows;
 }
 
@@ -360,6 +396,7 @@ const HeadTraits* head_of_architecture(std::string_view architecture) {
 
 std::vector<TaskLoss> bert_for_training(Graph& graph, const BertConfig& config,
                                         const BertHead& head, const BatchShape& shape) {
+  CLOZE_CHECK(head.traits().losses != nullptr, "{} has no loss", head.traits().name);
   return head.traits().losses({graph, config, head, shape, add_bert_inputs(graph, shape)});
 }
 

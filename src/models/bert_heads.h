@@ -10,6 +10,7 @@
 //   token classification      dropout, classifier: [T, H] -> [T, C]
 //   multiple choice           bert.pooler, dropout, classifier: [B, H] -> [B, 1], a sequence for
 //                             each choice
+//   embedding                 models/embedding_layers.h: [T, H] -> [B, D]
 //
 // Sources: transformers modeling_bert.py; google-research/bert run_squad.py, run_classifier.py.
 #pragma once
@@ -23,6 +24,7 @@
 #include "graph/graph.h"
 #include "models/bert.h"
 #include "models/bert_config.h"
+#include "models/embedding_layers.h"
 
 namespace cloze::models {
 
@@ -31,7 +33,8 @@ enum class HeadKind {
   kQuestionAnswering,
   kSequenceClassification,
   kTokenClassification,
-  kMultipleChoice
+  kMultipleChoice,
+  kEmbedding
 };
 
 // The average that is the loss of the masked language model: over the predictions of the step, or
@@ -51,6 +54,7 @@ struct BertHead {
   double label_smoothing = 0.0;           // of the loss of classes: ops/cross_entropy.h
   std::vector<float> class_weights = {};  // likewise; empty: all are 1
   std::string task = {};  // what the classifier was fine-tuned on, "MRPC"; empty: not known
+  EmbeddingLayers embedding = {};
 
   // Says whether it predicts a number: a sequence's only label, unless that holds or not.
   bool is_regression() const {
@@ -98,16 +102,17 @@ struct HeadTraits {
   std::vector<std::string_view> also_read = {};  // other classes that are read as this head
   // The beginning of its parameters' names, "qa_outputs.", and whether it also has bert.pooler: both
   // tell the head. Those of multiple choice are those of a regression; only its class tells it.
+  // Empty: it has none of its own.
   std::string_view parameters;
   bool needs_pooler = false;
   bool has_dropout = false;    // before the classifier, and config.json says its rate
   bool has_labels = false;     // config.json names its classes
   std::string_view pipeline;   // Hugging Face's name of the use, for the model card
   std::string_view objective;  // what it is trained for, for the model card
-  std::string_view endpoint;   // where it is served: "/answer"
+  std::string_view endpoint;   // where it is served: "/answer"; empty: nowhere
   std::vector<HeadOutput> outputs;
 
-  std::vector<TaskLoss> (*losses)(const HeadGraph& model);
+  std::vector<TaskLoss> (*losses)(const HeadGraph& model) = nullptr;  // null: not trained here
   std::vector<graph::Value> (*logits)(const HeadGraph& model, graph::Value encoded);  // outputs
   std::vector<HeadCount> softmax_classes;  // of each term of the loss
   // Room for the labels of fine-tuning, where they are predictions (data/micro_batch.h): tags of

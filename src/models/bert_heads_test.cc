@@ -42,6 +42,7 @@ TEST(BertHeads, EachKindHasARowOfItsOwn) {
                             &HeadTraits::endpoint}) {
     std::set<std::string_view> values;
     for (const HeadTraits& row : all_heads()) {
+      if (column == &HeadTraits::endpoint && (row.*column).empty()) continue;
       EXPECT_FALSE((row.*column).empty()) << row.name;
       EXPECT_TRUE(values.insert(row.*column).second) << row.*column;
     }
@@ -66,7 +67,7 @@ TEST(BertHeads, AClassOfTransformersIsReadAsOneHead) {
       EXPECT_EQ(head_of_architecture(other), &row) << other;
     }
   }
-  EXPECT_EQ(head_of_architecture("BertModel")->kind, HeadKind::kPretraining);
+  EXPECT_EQ(head_of_architecture("BertModel")->kind, HeadKind::kEmbedding);
   EXPECT_EQ(head_of_architecture("BertForNextSentencePrediction"), nullptr);
 }
 
@@ -89,7 +90,7 @@ TEST(BertHeads, InferenceHasTheOutputsOfTheRow) {
 // a regression's.
 TEST(BertHeads, ParametersTellTheRow) {
   for (const HeadTraits& row : all_heads()) {
-    if (row.kind == HeadKind::kMultipleChoice) continue;
+    if (row.kind == HeadKind::kMultipleChoice || row.parameters.empty()) continue;
     graph::Graph graph;
     bert_for_training(graph, small(), head_of(row), kShape);
     const auto has_any = [&](std::string_view start) {
@@ -100,7 +101,8 @@ TEST(BertHeads, ParametersTellTheRow) {
     };
     EXPECT_TRUE(!row.needs_pooler || has_any("bert.pooler.")) << row.name;
     const auto has = [&](const HeadTraits& other) {
-      return has_any(other.parameters) && (!other.needs_pooler || has_any("bert.pooler."));
+      return !other.parameters.empty() && has_any(other.parameters) &&
+             (!other.needs_pooler || has_any("bert.pooler."));
     };
     const auto first = std::ranges::find_if(all_heads(), has);
     ASSERT_NE(first, all_heads().end()) << row.name;
@@ -110,6 +112,7 @@ TEST(BertHeads, ParametersTellTheRow) {
 
 TEST(BertHeads, EachTermOfTheLossIsASoftmaxOfTheRow) {
   for (const HeadTraits& row : all_heads()) {
+    if (row.losses == nullptr) continue;
     const BertHead head = head_of(row);
     graph::Graph graph;
     EXPECT_EQ(bert_for_training(graph, small(), head, kShape).size(), row.softmax_classes.size())

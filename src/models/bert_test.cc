@@ -62,7 +62,7 @@ TEST(Bert, VectorsAloneAreLeftOutOfDecay) {
       for (const HeadTraits& row : all_heads()) {
         const BertHead head{.kind = row.kind, .labels = {"no", "yes"}};
         graph::Graph graph;
-        bert_for_training(graph, config, head, {.tokens = 8, .sequences = 1, .predictions = 1});
+        bert_for_inference(graph, config, head, {.tokens = 8, .sequences = 1, .predictions = 1});
         for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {
           const graph::ValueInfo& info = std::as_const(graph).info(value);
           EXPECT_EQ(info.traits,

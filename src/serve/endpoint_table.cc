@@ -46,7 +46,8 @@ std::vector<Endpoint> model_endpoints(const OwnForm& own, const EndpointContext&
 std::vector<std::string> paths_of_other_models(const EndpointContext& context) {
   std::vector<std::string> paths;
   for (const models::HeadTraits& head : models::all_heads()) {
-    if (head.kind != context.head().kind) paths.emplace_back(head.endpoint);
+    if (head.kind != context.head().kind && !head.endpoint.empty())
+      paths.emplace_back(head.endpoint);
   }
   for (const EndpointRow& row : kEndpoints) {
     if (!row.is_offered(context.head())) paths.emplace_back(row.path);

@@ -25,6 +25,7 @@ TEST(Page, IsTheFileAndFetchesNothingFromElsewhere) {
 TEST(Page, HasAFormForEveryHead) {
   const std::string page = page_response().body;
   for (const models::HeadTraits& head : models::all_heads()) {
+    if (head.endpoint.empty()) continue;
     EXPECT_NE(page.find(fmt::format("\"{}\": {{", head.endpoint)), std::string::npos) << head.name;
   }
 }

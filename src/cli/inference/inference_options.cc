@@ -175,19 +175,41 @@ inference::PackedModel compile_model(inference::PretrainedModel model,
   return packed;
 }
 
-std::shared_ptr<const inference::PackedModel> open_model(const ModelOptions& options,
-                                                         int num_threads) {
-  using inference::PackedModel;
-  inference::PackOptions how = on_chosen_machine(options);
-  const fs::path& path = options.checkpoint;
+namespace {
+
+using inference::PackedModel;
+
+std::shared_ptr<const PackedModel> pack_model(inference::PretrainedModel model,
+                                              inference::PackOptions how, int num_threads) {
   const int threads = platform::resolved_threads(num_threads);
-  if (!PackedModel::is_packed(path)) {
-    inference::PretrainedModel model = open_trained_model(path);
-    how.target.threads = threads;
-    print_forecast(inference::inference_memory(model.config, model.head, how, threads), how.device,
-                   0);
-    return std::make_shared<const PackedModel>(compile_model(std::move(model), how));
+  how.target.threads = threads;
+  print_forecast(inference::inference_memory(model.config, model.head, how, threads), how.device,
+                 0);
+  return std::make_shared<const PackedModel>(compile_model(std::move(model), how));
+}
+
+}  // namespace
+
+std::shared_ptr<const PackedModel> open_encoder(const ModelOptions& options,
+                                                std::optional<ops::PoolingMode> pooling,
+                                                int num_threads) {
+  if (!PackedModel::is_packed(options.checkpoint)) {
+    const inference::PackOptions how = on_chosen_machine(options);
+    return pack_model(inference::as_encoder(open_trained_model(options.checkpoint), pooling), how,
+                      num_threads);
   }
+  if (pooling) {
+    throw_user_error("{} is packed with its pooling; give --pooling with the model's folder",
+                     options.checkpoint.string());
+  }
+  return open_model(options, num_threads);
+}
+
+std::shared_ptr<const PackedModel> open_model(const ModelOptions& options, int num_threads) {
+  const inference::PackOptions how = on_chosen_machine(options);
+  const fs::path& path = options.checkpoint;
+  if (!PackedModel::is_packed(path)) return pack_model(open_trained_model(path), how, num_threads);
+  const int threads = platform::resolved_threads(num_threads);
   auto model = std::make_shared<const PackedModel>(PackedModel::open(path, how.device));
   print_notes(*model);
   auto needed =

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -107,5 +108,10 @@ inference::PackedModel compile_model(inference::PretrainedModel model,
 // all processors) run a batch.
 std::shared_ptr<const inference::PackedModel> open_model(const ModelOptions& options,
                                                          int num_threads);
+// Opens its encoder alone (inference/packed_model.h). UserError for a packed model of another
+// head, or where a mode of pooling is given for a packed one.
+std::shared_ptr<const inference::PackedModel> open_encoder(const ModelOptions& options,
+                                                           std::optional<ops::PoolingMode> pooling,
+                                                           int num_threads);
 
 }  // namespace cloze::cli

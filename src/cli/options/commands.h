@@ -12,6 +12,7 @@ void add_classify(Subcommand program);    // classifies texts and pairs of texts
 void add_compile(Subcommand program);     // stores a model with its weights packed
 void add_convert(Subcommand program);     // converts checkpoints
 void add_devices(Subcommand program);     // lists what this machine computes with
+void add_embed(Subcommand program);       // makes vectors of texts
 void add_fill(Subcommand program);        // fills in blanks
 void add_finetune(Subcommand program);    // fine-tunes on a table of one's own
 void add_finetune_tag(Subcommand group);  // of that group: on words with tags
@@ -19,14 +20,15 @@ void add_glue(Subcommand program);        // fine-tunes on a GLUE task
 void add_inspect(Subcommand program);     // lists the tensors of a model
 // Starts a command in several processes; `command`: what is to be started.
 void add_launch(Subcommand program, std::vector<std::string> command);
-void add_latency(Subcommand program);   // measures how long inference takes
-void add_plan(Subcommand program);      // says what memory and time training takes
-void add_pretrain(Subcommand program);  // pre-trains
-void add_score(Subcommand program);     // official scores of prediction files
-void add_serve(Subcommand program);     // answers over HTTP
-void add_squad(Subcommand program);     // fine-tunes on SQuAD
-void add_tag(Subcommand program);       // finds names and other tagged parts of texts
-void add_tokenize(Subcommand program);  // prints token ids
+void add_latency(Subcommand program);     // measures how long inference takes
+void add_plan(Subcommand program);        // says what memory and time training takes
+void add_pretrain(Subcommand program);    // pre-trains
+void add_score(Subcommand program);       // official scores of prediction files
+void add_serve(Subcommand program);       // answers over HTTP
+void add_similarity(Subcommand program);  // says how alike texts are
+void add_squad(Subcommand program);       // fine-tunes on SQuAD
+void add_tag(Subcommand program);         // finds names and other tagged parts of texts
+void add_tokenize(Subcommand program);    // prints token ids
 
 // Of `cloze config`
 void add_config_import(Subcommand config);  // a configuration of another system to ours
