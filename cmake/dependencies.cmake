@@ -16,7 +16,6 @@ pkg_check_modules(hdf5 IMPORTED_TARGET hdf5-serial)  # optional: NVIDIA's and Ha
 pkg_check_modules(mpi IMPORTED_TARGET ompi-c)  # optional: mpirun
 pkg_check_modules(microhttpd REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
-pkg_check_modules(zip REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-cpp)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 if(CLOZE_TESTS)

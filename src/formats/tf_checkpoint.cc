@@ -10,8 +10,8 @@
 #include "formats/crc32c.h"
 #include "formats/refusal.h"
 #include "formats/sorted_table.h"
+#include "formats/tf_bundle.h"
 #include "platform/files/atomic_file.h"
-#include "tf_checkpoint.pb.h"
 
 namespace cloze::formats {
 namespace {
@@ -61,51 +61,48 @@ fs::path data_file_of(const fs::path& prefix, int32_t shard, int32_t num_shards)
 }
 
 int32_t num_shards_of(const std::vector<TableEntry>& table) {
-  wire::BundleHeader header;
-  if (table.empty() || !table[0].key.empty() || !header.ParseFromString(table[0].value)) {
-    refuse("is a table, but not of a TensorFlow checkpoint");
+  const bool has_header = !table.empty() && table[0].key.empty();
+  const auto header = has_header ? parse_tf_bundle_header(table[0].value) : std::nullopt;
+  if (!header) refuse("is a table, but not of a TensorFlow checkpoint");
+  if (header->endianness != 0) refuse("was written in big-endian byte order; save it again");
+  if (header->min_consumer > kProducer) {
+    refuse("is of version {}; the newest known is {}", header->min_consumer, kProducer);
   }
-  if (header.endianness() != 0) refuse("was written in big-endian byte order; save it again");
-  if (header.version().min_consumer() > kProducer) {
-    refuse("is of version {}; the newest known is {}", header.version().min_consumer(), kProducer);
+  if (header->num_shards < 1 || header->num_shards > kMaxShards) {
+    refuse("has {} shards; 1 to {} are possible", header->num_shards, kMaxShards);
   }
-  if (header.num_shards() < 1 || header.num_shards() > kMaxShards) {
-    refuse("has {} shards; 1 to {} are possible", header.num_shards(), kMaxShards);
-  }
-  return header.num_shards();
+  return header->num_shards;
 }
 
 // Returns the number of elements.
-int64_t read_shape(const wire::BundleShape& stored, Shape& shape) {
-  if (stored.unknown_rank() || stored.dim_size() > kMaxRank) refuse("its shape is unknown");
-  std::vector<int64_t> dims;
+int64_t read_shape(const TfBundleEntry& stored, Shape& shape) {
+  if (stored.has_unknown_rank || std::ssize(stored.dims) > kMaxRank) refuse("its shape is unknown");
   int64_t elements = 1;
-  for (const auto& dim : stored.dim()) {
-    if (dim.size() < 0 || __builtin_mul_overflow(elements, dim.size(), &elements)) {
+  for (const int64_t size : stored.dims) {
+    if (size < 0 || __builtin_mul_overflow(elements, size, &elements)) {
       refuse("its shape overflows");
     }
-    dims.push_back(dim.size());
   }
-  shape = Shape(std::move(dims));
+  shape = Shape(stored.dims);
   return elements;
 }
 
-TfCheckpointEntry entry_of(const wire::BundleEntry& stored, DType dtype, int32_t num_shards) {
+TfCheckpointEntry entry_of(const TfBundleEntry& stored, DType dtype, int32_t num_shards) {
   TfCheckpointEntry entry{.dtype = dtype,
-                          .shard = stored.shard_id(),
-                          .offset = static_cast<uint64_t>(stored.offset()),
-                          .bytes = static_cast<uint64_t>(stored.size()),
-                          .masked_crc = stored.crc32c()};
-  if (stored.slices_size() > 0) {
+                          .shard = stored.shard,
+                          .offset = static_cast<uint64_t>(stored.offset),
+                          .bytes = static_cast<uint64_t>(stored.bytes),
+                          .masked_crc = stored.masked_crc};
+  if (stored.has_slices) {
     refuse("is partitioned into slices, which is not supported; save it unpartitioned");
   }
-  if (stored.shard_id() < 0 || stored.shard_id() >= num_shards) {
-    refuse("is in shard {} of {}", stored.shard_id(), num_shards);
+  if (stored.shard < 0 || stored.shard >= num_shards) {
+    refuse("is in shard {} of {}", stored.shard, num_shards);
   }
-  if (stored.offset() < 0 || stored.size() < 0) refuse("has an offset or a size below zero");
+  if (stored.offset < 0 || stored.bytes < 0) refuse("has an offset or a size below zero");
   int64_t bytes = 0;
-  if (__builtin_mul_overflow(read_shape(stored.shape(), entry.shape), bytes_of(dtype), &bytes) ||
-      bytes != stored.size()) {
+  if (__builtin_mul_overflow(read_shape(stored, entry.shape), bytes_of(dtype), &bytes) ||
+      bytes != stored.bytes) {
     refuse("{} {} does not take {} bytes", name_of(dtype), entry.shape.to_string(), entry.bytes);
   }
   return entry;
@@ -171,16 +168,16 @@ TfCheckpointIndex::TfCheckpointIndex(const fs::path& prefix) : prefix_(prefix) {
     num_shards_ = num_shards_of(*table);
     for (const TableEntry& row : std::span(*table).subspan(1)) {
       name = row.key;
-      wire::BundleEntry stored;
-      if (!stored.ParseFromString(row.value)) refuse("its entry cannot be read");
-      const TfDType* dtype = dtype_numbered(stored.dtype());
+      const auto stored = parse_tf_bundle_entry(row.value);
+      if (!stored) refuse("its entry cannot be read");
+      const TfDType* dtype = dtype_numbered(stored->dtype);
       if (dtype != nullptr && dtype->dtype) {
-        entries_.push_back(entry_of(stored, *dtype->dtype, num_shards_));
+        entries_.push_back(entry_of(*stored, *dtype->dtype, num_shards_));
         entries_.back().name = name;
       } else if (dtype != nullptr) {
         other_entries_.push_back(fmt::format("{} ({})", name, dtype->name));
       } else {
-        refuse("is of dtype {}, which is not known", stored.dtype());
+        refuse("is of dtype {}, which is not known", stored->dtype);
       }
     }
   } catch (const Refusal& bad) {
@@ -240,24 +237,21 @@ void write_tf_checkpoint(const fs::path& prefix, std::span<const TensorView> ten
     CLOZE_CHECK(by_name.emplace(tensor.name, &tensor).second, "tensor {} is given twice",
                 tensor.name);
   }
-  wire::BundleHeader header;
-  header.set_num_shards(1);
-  header.mutable_version()->set_producer(kProducer);
-  std::vector<TableEntry> table = {{"", header.SerializeAsString()}};
+  std::vector<TableEntry> table = {
+      {"", tf_bundle_record(TfBundleHeader{.num_shards = 1, .producer = kProducer})}};
   platform::AtomicFile data(data_file_of(prefix, 0, 1));
   int64_t offset = 0;
   for (const auto& [name, tensor] : by_name) {
     const int64_t bytes = tensor->shape.elements() * bytes_of(tensor->dtype);
     CLOZE_CHECK(bytes == std::ssize(tensor->bytes), "tensor {} has {} bytes instead of {}", name,
                 tensor->bytes.size(), bytes);
-    wire::BundleEntry entry;
-    entry.set_dtype(number_of(tensor->dtype));
-    wire::BundleShape& shape = *entry.mutable_shape();
-    for (const int64_t size : tensor->shape.dims()) shape.add_dim()->set_size(size);
-    entry.set_offset(offset);
-    entry.set_size(bytes);
-    entry.set_crc32c(masked_crc32c(tensor->bytes));
-    table.push_back({std::string(name), entry.SerializeAsString()});
+    const std::span<const int64_t> dims = tensor->shape.dims();
+    table.push_back({std::string(name),
+                     tf_bundle_record(TfBundleEntry{.dtype = number_of(tensor->dtype),
+                                                    .dims = {dims.begin(), dims.end()},
+                                                    .offset = offset,
+                                                    .bytes = bytes,
+                                                    .masked_crc = masked_crc32c(tensor->bytes)})});
     data.write(tensor->bytes.data(), tensor->bytes.size());
     offset += bytes;
   }

@@ -13,7 +13,7 @@
 #include "formats/crc32c.h"
 #include "formats/sorted_table.h"
 #include "platform/files/atomic_file.h"
-#include "tf_checkpoint.pb.h"
+#include "tf_bundle.pb.h"
 
 namespace cloze::formats {
 namespace {

@@ -1,17 +1,16 @@
 #include "formats/torch_file.h"
 
 #include <fmt/format.h>
-#include <zip.h>
 
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <memory>
 #include <optional>
 
 #include "base/error.h"
 #include "formats/pickle.h"
 #include "formats/refusal.h"
+#include "formats/stored_zip.h"
 
 namespace cloze::formats {
 namespace {
@@ -226,90 +225,62 @@ class StateDictionary {
   }
 };
 
-struct ZipCloser {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-};
-struct ZipFileCloser {
-  void operator()(zip_file_t* file) const { zip_fclose(file); }
-};
-
-class ZipArchive {
+class TorchArchive {
  public:
-  explicit ZipArchive(std::span<const std::byte> bytes) : bytes_left_(bytes.size()) {
-    zip_error_t error;
-    zip_error_init(&error);
-    zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
-    if (source == nullptr) refuse("cannot be read as a zip file");
-    archive_.reset(zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error));
-    if (archive_ == nullptr) {
-      const std::string reason = zip_error_strerror(&error);
-      zip_source_free(source);
-      zip_error_fini(&error);
-      refuse("cannot be read as a zip file: {}", reason);
-    }
-  }
+  explicit TorchArchive(std::span<const std::byte> file)
+      : bytes_left_(file.size()), entries_(stored_zip_entries(file)) {}
 
   // The folder that everything is in, from the name of its data.pkl.
   std::string folder() const {
     constexpr std::string_view kPickle = "/data.pkl";
-    const zip_int64_t entries = zip_get_num_entries(archive_.get(), 0);
-    for (zip_int64_t i = 0; i < entries; ++i) {
-      const char* name = zip_get_name(archive_.get(), static_cast<zip_uint64_t>(i), 0);
-      const std::string_view view = name == nullptr ? "" : name;
-      if (view.ends_with(kPickle)) return std::string(view.substr(0, view.size() - kPickle.size()));
+    for (const ZipEntry& entry : entries_) {
+      if (!entry.name.ends_with(kPickle)) continue;
+      return std::string(entry.name.substr(0, entry.name.size() - kPickle.size()));
     }
     refuse("holds no data.pkl: it is a zip file, but not one of torch");
   }
 
-  std::optional<std::vector<std::byte>> find(const std::string& name, uint64_t most) {
-    zip_stat_t status;
-    if (zip_stat(archive_.get(), name.c_str(), 0, &status) != 0) return std::nullopt;
-    // torch does not compress: an entry larger than the file, alone or with the others, was made to
-    // fill the memory.
-    if (status.size > std::min(most, bytes_left_)) {
-      refuse("{} has {} bytes, more than expected", name, status.size);
+  std::optional<std::span<const std::byte>> find(const std::string& name, uint64_t most) {
+    const auto found = std::ranges::find(entries_, name, &ZipEntry::name);
+    if (found == entries_.end()) return std::nullopt;
+    // Entries that share their bytes were made to take time: each is read once, and whole.
+    if (found->bytes.size() > std::min(most, bytes_left_)) {
+      refuse("{} has {} bytes, more than expected", name, found->bytes.size());
     }
-    bytes_left_ -= status.size;
-    const std::unique_ptr<zip_file_t, ZipFileCloser> file(
-        zip_fopen(archive_.get(), name.c_str(), 0));
-    std::vector<std::byte> bytes(status.size);
-    std::byte behind;  // a wrong CRC is reported only at the end of the entry
-    if (file == nullptr || zip_fread(file.get(), bytes.data(), bytes.size()) != std::ssize(bytes) ||
-        zip_fread(file.get(), &behind, 1) != 0) {
-      refuse("{} cannot be read, or does not match its CRC; copy the file again", name);
+    bytes_left_ -= found->bytes.size();
+    if (!has_its_crc(*found)) {
+      refuse("{} does not match its CRC; copy the file again", name);
     }
-    return bytes;
+    return found->bytes;
   }
 
-  std::vector<std::byte> read(const std::string& name, uint64_t most) {
-    auto bytes = find(name, most);
+  std::span<const std::byte> read(const std::string& name, uint64_t most) {
+    const auto bytes = find(name, most);
     if (!bytes) refuse("{} is missing", name);
-    return std::move(*bytes);
+    return *bytes;
   }
 
  private:
   uint64_t bytes_left_;  // the bytes of the file less those read so far
-  std::unique_ptr<zip_t, ZipCloser> archive_;
+  std::vector<ZipEntry> entries_;
 };
 
 using Storages = std::map<std::string, std::span<const std::byte>>;
 
-StateDictionary read_zip(std::span<const std::byte> file, Storages& storages,
-                         std::deque<std::vector<std::byte>>& owned) {
-  ZipArchive archive(file);
+StateDictionary read_zip(std::span<const std::byte> file, Storages& storages) {
+  TorchArchive archive(file);
   const std::string folder = archive.folder();
   if (const auto order = archive.find(folder + "/byteorder", 16)) {
     const std::string_view text(reinterpret_cast<const char*>(order->data()), order->size());
     if (text != "little") refuse("was written with byte order {}; save it again", text);
   }
-  const std::vector<std::byte> pickle = archive.read(folder + "/data.pkl", file.size());
+  const std::span<const std::byte> pickle = archive.read(folder + "/data.pkl", file.size());
   StateDictionary dictionary(pickle_of(pickle, "data.pkl").root);
   for (const TorchTensor& tensor : dictionary.tensors) {
     if (storages.contains(tensor.storage.key)) continue;
     const uint64_t most =
         static_cast<uint64_t>(tensor.storage.elements * bytes_of(tensor.storage.dtype));
-    owned.push_back(archive.read(folder + "/data/" + tensor.storage.key, most));
-    storages[tensor.storage.key] = owned.back();
+    storages[tensor.storage.key] = archive.read(folder + "/data/" + tensor.storage.key, most);
   }
   return dictionary;
 }
@@ -410,7 +381,7 @@ TorchFile::TorchFile(const std::filesystem::path& path) : file_(path) {
     if (!is_torch_file(bytes)) refuse("is not a file of torch.save");
     Storages storages;
     StateDictionary dictionary = start_of(bytes).starts_with(kZipStart)
-                                     ? read_zip(bytes, storages, storage_)
+                                     ? read_zip(bytes, storages)
                                      : read_legacy(bytes, storages);
     uint64_t bytes_left = 4 * bytes.size();
     for (const TorchTensor& tensor : dictionary.tensors) {

@@ -7,9 +7,10 @@
 //                                    its bytes
 //
 // A tensor is a storage, an offset into it, sizes and strides; tensors that are not laid out in
-// order are copied so that they are. When the file is a dictionary of several things, the tensors
-// are those of "model", "state_dict", "model_state_dict" or "module", and other_entries() names the
-// rest. "module." in front of every name, which DataParallel puts there, is left out.
+// order are copied so that they are, the others are views of the file. When the file is a dictionary
+// of several things, the tensors are those of "model", "state_dict", "model_state_dict" or "module",
+// and other_entries() names the rest. "module." in front of every name, which DataParallel puts there,
+// is left out.
 //
 // Errors: DataError that names the file, and the tensor or the place.
 // Source: torch/serialization.py, torch/_utils.py.
@@ -34,8 +35,7 @@ class TorchFile {
 
   const std::vector<TensorView>& tensors() const { return tensors_; }
   const std::vector<std::string>& other_entries() const { return other_entries_; }
-  // Releases the memory of what was read of the file (platform/files/file.h); copies of tensors, as
-  // all of the zip form are, stay.
+  // Releases the memory of what was read of the file (platform/files/file.h); copies of tensors stay.
   void release_memory() const { file_.release_memory(); }
 
  private:
