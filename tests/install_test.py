@@ -84,6 +84,15 @@ class InstallTest(unittest.TestCase):
         run("cmake", "--build", build)
         self.assertEqual(run(build / "consumer"), self.version)
 
+    def test_the_header_for_cpp_is_installed(self):
+        flags = run("pkg-config", "--cflags", "--libs", "cloze_runtime",
+                    PKG_CONFIG_PATH=str(self.library_folder() / "pkgconfig"))
+        program = self.folder / "in_cpp"
+        run("c++", "-std=c++17", ROOT / "examples" / "runtime_texts.cc", "-o", program, *flags.split())
+        refused = subprocess.run([program, "no_model", "text"], capture_output=True, text=True, timeout=60,
+                                 env=os.environ | {"LD_LIBRARY_PATH": str(self.library_folder())})
+        self.assertIn("no_model does not exist", refused.stderr)
+
     def test_pkg_config_finds_the_library(self):
         packages = str(self.library_folder() / "pkgconfig")
         flags = run("pkg-config", "--cflags", "--libs", "cloze_runtime", PKG_CONFIG_PATH=packages)

@@ -1,69 +1,51 @@
 #include <cloze_runtime.h>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "c_api/handles.h"
+#include "checkpoints/hugging_face_config.h"
 #include "engine/instruction_set.h"
 #include "inference/inference_client.h"
-
-namespace {
-
-// A model or client that is open. Weights are packed for the instruction set of the moment, so it
-// may not change while there is one.
-class Open {
- public:
-  Open() { ++count_; }
-  ~Open() { --count_; }
-  Open(const Open&) = delete;
-  Open& operator=(const Open&) = delete;
-  static bool any() { return count_ > 0; }
-
- private:
-  static inline std::atomic<int64_t> count_ = 0;
-};
-
-}  // namespace
-
-struct cloze_model {
-  std::shared_ptr<const cloze::inference::PackedModel> packed;
-  std::string architecture = packed->pretrained().architecture();
-  Open open = {};
-};
-
-struct cloze_client {
-  cloze::inference::InferenceClient client;
-  Open open = {};
-};
+#include "platform/available_threads.h"
 
 namespace {
 
 using namespace cloze;
-
-thread_local std::string last_error;
-
-// Returns what `body` does; `failed` when it throws.
-template <typename Result, class Body>
-Result guarded(Result failed, const Body& body) noexcept {
-  try {
-    return body();
-  } catch (const std::exception& error) {
-    last_error = error.what();
-  } catch (...) {
-    last_error = "an error without a name";
-  }
-  return failed;
-}
+using namespace cloze::c_api;
 
 const cloze_model& opened(const cloze_model* model) {
-  if (model == nullptr) throw_user_error("there is no model; open one with cloze_model_open");
-  return *model;
+  return c_api::opened(model, "model", "cloze_model_open");
 }
 const inference::PackedModel& packed(const cloze_model* model) { return *opened(model).packed; }
+
+void check_there_is(const std::string& path) {
+  if (std::filesystem::exists(path) || std::filesystem::exists(path + ".index")) return;
+  throw_user_error(
+      "{} does not exist; give a packed model, a model's folder, or the prefix of a TensorFlow "
+      "checkpoint",
+      path);
+}
+
+// A packed file as it is; another model packed now, on all processors.
+inference::PackedModel packed_from(const char* path) {
+  using inference::PackedModel;
+  if (PackedModel::is_packed(path)) return PackedModel::open(path);
+  check_there_is(path);
+  inference::PretrainedModel model = inference::open_pretrained_model(path);
+  return PackedModel::pack(std::move(model),
+                           {.target = {.threads = platform::available_threads()}});
+}
+
+// One of the model's texts, such as its labels.
+const char* text_at(const std::vector<std::string>& texts, std::string_view what, int64_t number) {
+  if (number >= 0 && number < std::ssize(texts)) return texts[static_cast<size_t>(number)].c_str();
+  throw_user_error("{} {}; the model has {}", what, number, texts.size());
+}
 
 // The output of a model whose logits cloze_run gives.
 const models::HeadOutput& output_of(const inference::PretrainedModel& model) {
@@ -129,8 +111,6 @@ void run(inference::InferenceClient& client, const cloze_batch& batch, float* lo
 
 const char* cloze_version(void) { return CLOZE_VERSION; }
 
-const char* cloze_last_error(void) { return last_error.c_str(); }
-
 int cloze_limit_instruction_set(const char* name) {
   return guarded(-1, [&] {
     if (name == nullptr) throw_user_error("cloze_limit_instruction_set got no name");
@@ -148,8 +128,7 @@ int cloze_limit_instruction_set(const char* name) {
 cloze_model* cloze_model_open(const char* path) {
   return guarded<cloze_model*>(nullptr, [&] {
     if (path == nullptr) throw_user_error("cloze_model_open got no path");
-    return new cloze_model{
-        std::make_shared<const inference::PackedModel>(inference::PackedModel::open(path))};
+    return new cloze_model{std::make_shared<const inference::PackedModel>(packed_from(path))};
   });
 }
 
@@ -167,10 +146,37 @@ int64_t cloze_model_vocabulary(const cloze_model* model) {
   return guarded<int64_t>(-1, [&] { return packed(model).config().vocab_size; });
 }
 
+int64_t cloze_model_labels(const cloze_model* model) {
+  return guarded<int64_t>(-1, [&] { return std::ssize(packed(model).head().labels); });
+}
+
+const char* cloze_model_label(const cloze_model* model, int64_t number) {
+  return guarded<const char*>(
+      nullptr, [&] { return text_at(packed(model).head().labels, "label", number); });
+}
+
+const char* cloze_model_problem(const cloze_model* model) {
+  return guarded<const char*>(nullptr, [&] {
+    const models::BertHead& head = packed(model).head();
+    const bool is_of_sequences = head.kind == models::HeadKind::kSequenceClassification;
+    return is_of_sequences ? checkpoints::problem_type_of(head).data() : "";
+  });
+}
+
+int64_t cloze_model_notes(const cloze_model* model) {
+  return guarded<int64_t>(-1, [&] { return std::ssize(packed(model).notes()); });
+}
+
+const char* cloze_model_note(const cloze_model* model, int64_t number) {
+  return guarded<const char*>(nullptr,
+                              [&] { return text_at(packed(model).notes(), "note", number); });
+}
+
 cloze_client* cloze_client_open(const cloze_model* model, int num_threads) {
   return guarded<cloze_client*>(nullptr, [&] {
     packed(model);
-    return new cloze_client{inference::InferenceClient(model->packed, num_threads)};
+    return new cloze_client{.model = model->packed,
+                            .client = inference::InferenceClient(model->packed, num_threads)};
   });
 }
 

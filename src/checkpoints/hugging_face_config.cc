@@ -34,12 +34,6 @@ void read_activation(const KeyReader& reader, const char* key, Activation& field
   }
 }
 
-// Names what the logits of sequences mean; those of tokens are of one label out of several.
-std::string_view problem_type_of(const BertHead& head) {
-  if (head.is_multi_label) return kMultiLabel;
-  return head.is_regression() ? kRegression : kSingleLabel;
-}
-
 void add_classifier(const BertHead& head, formats::Json& text) {
   if (!head.traits().has_dropout) return;
   text["classifier_dropout"] = head.classifier_dropout;
@@ -111,6 +105,11 @@ void read_problem_type(const KeyReader& reader, const std::string& source, BertH
 }
 
 }  // namespace
+
+std::string_view problem_type_of(const BertHead& head) {
+  if (head.is_multi_label) return kMultiLabel;
+  return head.is_regression() ? kRegression : kSingleLabel;
+}
 
 std::optional<std::string> architecture_in(const Json& object) {
   const auto names = object.find("architectures");

@@ -30,6 +30,10 @@ std::vector<std::string> numbered_labels(int64_t count);
 // Adds "id2label" and "label2id", by which transformers knows the number of classes.
 void add_label_names(std::span<const std::string> labels, formats::Json& config);
 
+// transformers' name of what the logits of sequences mean, "regression"; those of tokens are of one
+// label out of several. It ends with a NUL.
+std::string_view problem_type_of(const models::BertHead& head);
+
 // The text of config.json; `dtype` is that of the weights beside it, `pad_id` that of [PAD] in the
 // vocabulary.
 std::string hugging_face_config_text(const models::BertConfig& config,

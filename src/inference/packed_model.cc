@@ -416,6 +416,20 @@ void PackedModel::check_weights(const std::string& table) const {
   }
 }
 
+PretrainedModel PackedModel::read_description(const std::filesystem::path& file) {
+  const platform::MappedFile mapped(file);
+  const RawHeader header = read_header(mapped, file);
+  const std::string_view text = mapped.text().substr(kHeaderBytes);
+  try {
+    const formats::Json description =
+        parse_description(text.substr(0, header.description_bytes), file);
+    return model_of(description, text.substr(header.description_bytes, header.vocabulary_bytes),
+                    file);
+  } catch (const formats::JsonError&) {
+    throw_damaged(file, "the description has values of the wrong kind");
+  }
+}
+
 PackedModel PackedModel::open(const std::filesystem::path& file, const std::string& device) {
   const platform::MappedFile mapped(file);
   const RawHeader header = read_header(mapped, file);

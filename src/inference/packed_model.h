@@ -78,6 +78,8 @@ class PackedModel {
   // Says whether a file is one of cloze compile's; false when it cannot be read.
   static bool is_packed(const std::filesystem::path& file);
   static PackedModel open(const std::filesystem::path& file, const std::string& device = "cpu");
+  // Reads a packed file's model without its weights.
+  static PretrainedModel read_description(const std::filesystem::path& file);
   void write(const std::filesystem::path& file) const;
 
   const PretrainedModel& pretrained() const { return model_; }

@@ -50,7 +50,10 @@ std::vector<Blank> blanks_of(std::string_view text, size_t index) {
     const int64_t start =
         code_points + static_cast<int64_t>(decoded_length(text.substr(begin, at - begin)));
     code_points = start + std::ssize(text::kMaskToken);
-    blanks.push_back({.text = index, .start = start, .end = code_points});
+    blanks.push_back({.text = index,
+                      .start = start,
+                      .end = code_points,
+                      .bytes = {static_cast<uint32_t>(at), static_cast<uint32_t>(end)}});
     begin = end;
   }
   return blanks;

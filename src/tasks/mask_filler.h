@@ -26,6 +26,7 @@ struct Blank {
   size_t text = 0;                    // index of the text
   int64_t start = 0;                  // where [MASK] is in it, in code points
   int64_t end = 0;                    // exclusive
+  text::Offset bytes;                 // the same in bytes
   std::vector<Candidate> candidates;  // most probable first
 };
 

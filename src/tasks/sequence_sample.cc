@@ -13,18 +13,23 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-// Removing tokens from the longer text one by one ends with each text filling half of the room, the
-// first perhaps with one more, or with the shorter text whole.
 Truncation cut(Ids& first, Ids& second, int64_t room) {
-  const int64_t tokens = std::ssize(first) + std::ssize(second);
-  if (tokens <= room) return {.tokens = tokens, .kept = tokens};
-  const int64_t left = std::max(room / 2, room - std::ssize(first));
-  second.resize(static_cast<size_t>(std::min(std::ssize(second), left)));
-  first.resize(static_cast<size_t>(room - std::ssize(second)));
-  return {.tokens = tokens, .kept = room};
+  const PartLengths all{.first = std::ssize(first), .second = std::ssize(second)};
+  const PartLengths kept = kept_lengths(all, room);
+  first.resize(static_cast<size_t>(kept.first));
+  second.resize(static_cast<size_t>(kept.second));
+  return {.tokens = all.sum(), .kept = kept.sum()};
 }
 
 }  // namespace
+
+// Removing tokens from the longer text one by one ends with each text filling half of the room, the
+// first perhaps with one more, or with the shorter text whole.
+PartLengths kept_lengths(const PartLengths& tokens, int64_t room) {
+  if (tokens.sum() <= room) return tokens;
+  const int64_t second = std::min(tokens.second, std::max(room / 2, room - tokens.first));
+  return {.first = room - second, .second = second};
+}
 
 SequenceSample sequence_sample(std::string_view first, std::optional<std::string_view> second,
                                const text::Tokenizer& tokenizer, int64_t max_length) {

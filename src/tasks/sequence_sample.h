@@ -17,6 +17,17 @@
 
 namespace cloze::tasks {
 
+// Numbers of tokens of the two parts of a pair; of a single text the second has none.
+struct PartLengths {
+  int64_t first = 0;
+  int64_t second = 0;
+
+  int64_t sum() const { return first + second; }
+};
+
+// What is left of parts that share `room` tokens.
+PartLengths kept_lengths(const PartLengths& tokens, int64_t room);
+
 struct SequenceSample {
   data::Sample sample;
   Truncation texts;  // both together

@@ -65,7 +65,8 @@ std::vector<Answer> answers_of(const SquadPrediction& prediction, int64_t top_k)
     answers.push_back({.text = candidate.text,
                        .probability = candidate.probability,
                        .start = static_cast<int64_t>(candidate.code_points.begin),
-                       .end = static_cast<int64_t>(candidate.code_points.end)});
+                       .end = static_cast<int64_t>(candidate.code_points.end),
+                       .bytes = candidate.bytes});
   }
   return answers;
 }

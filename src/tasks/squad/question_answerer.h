@@ -31,6 +31,7 @@ struct Answer {
   std::string text;  // as it stands in the context; "" for no answer
   double probability = 0.0;
   int64_t start = 0, end = 0;  // code points of the context, end exclusive; 0, 0 for no answer
+  text::Offset bytes;          // the same in bytes
 };
 
 struct Answers {

@@ -26,6 +26,7 @@ std::vector<TextTag> placed(std::span<const TagPart> parts, std::string_view tex
                 .probability = part.probability,
                 .start = code_points_before(part.bytes.begin)};
     tag.end = code_points_before(part.bytes.end);
+    tag.bytes = part.bytes;
     tags.push_back(std::move(tag));
   }
   return tags;

@@ -21,6 +21,7 @@ struct TextTag {
   std::string text;  // as it stands in the text
   double probability = 0.0;
   int64_t start = 0, end = 0;  // code points of the text, end exclusive
+  text::Offset bytes;          // the same in bytes
 };
 
 struct TextTags {
