@@ -1,5 +1,5 @@
 // Runs a model on texts and prints what it says of them, as `cloze classify`, `tag`, `answer`, `fill`
-// and `choose` do:
+// and `choose` do; of a text encoder the vectors:
 //
 //   runtime_texts MODEL 'a fine film'              what the model's head is for, for each text
 //   runtime_texts MODEL QUESTION CONTEXT           of a model that answers
@@ -72,6 +72,13 @@ void fill(Client& client, const Texts& texts) {
   }
 }
 
+void embed(Client& client, const Texts& texts) {
+  for (const std::vector<float>& vector : client.embed(texts)) {
+    for (size_t i = 0; i < vector.size(); ++i) std::printf("%s%.9g", i == 0 ? "" : " ", vector[i]);
+    std::puts("");
+  }
+}
+
 void choose(Client& client, const std::string& text, const Texts& choices) {
   const cloze_runtime::Choice one = client.choose({text}, {choices})[0];
   const auto best = static_cast<size_t>(one.choices[0].number);
@@ -85,16 +92,18 @@ bool is_for(const Model& model, const std::string& use) {
 
 void run(const Model& model, const Texts& texts) {
   Client client(model);
-  if (is_for(model, "QuestionAnswering") && texts.size() == 2) {
-    answer(client, texts[0], texts[1]);
+  if (is_for(model, "QuestionAnswering")) {
+    answer(client, texts.front(), texts.back());
   } else if (is_for(model, "MultipleChoice")) {
     choose(client, texts[0], {texts.begin() + 1, texts.end()});
   } else if (is_for(model, "TokenClassification")) {
     tag(client, texts);
   } else if (is_for(model, "PreTraining")) {
     fill(client, texts);
-  } else {
+  } else if (is_for(model, "SequenceClassification")) {
     classify(client, texts, model.problem() == "regression");
+  } else {
+    embed(client, texts);
   }
 }
 

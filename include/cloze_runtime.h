@@ -194,6 +194,13 @@ CLOZE_EXPORT cloze_result* cloze_fill(cloze_client* client, const cloze_text* te
 CLOZE_EXPORT cloze_result* cloze_choose(cloze_client* client, const cloze_text* texts,
                                         const cloze_text* pairs, const cloze_text* choices,
                                         const int64_t* num_choices, int64_t count);
+/* Makes a vector of each text with a model of sentence-transformers' form: [count, dimensions] numbers
+ * into `vectors`, as `cloze embed` does. prompt is put before each text; NULL: the model's own, where
+ * it has one. What is too long for the model is cut at its end. Returns 0, or -1 when it fails; then
+ * `vectors` is as it was. */
+CLOZE_EXPORT int cloze_embed(cloze_client* client, const cloze_text* texts, int64_t count,
+                             const char* prompt, float* vectors);
+CLOZE_EXPORT int64_t cloze_model_dimensions(const cloze_model* model);
 CLOZE_EXPORT void cloze_result_close(cloze_result* result);
 
 /* The number of rows, and of the items of one. */

@@ -309,6 +309,16 @@ class Client {
     });
   }
 
+  // A vector of each text, by a model of sentence-transformers' form, with its own prompt.
+  std::vector<std::vector<float>> embed(const std::vector<std::string>& texts) {
+    return embed_with(texts, nullptr);
+  }
+  // `prompt` is put before each text; "": none.
+  std::vector<std::vector<float>> embed(const std::vector<std::string>& texts,
+                                        const std::string& prompt) {
+    return embed_with(texts, prompt.c_str());
+  }
+
   // aggregation: "first", "average", "max", "simple", "none".
   std::vector<Tags> tag(const std::vector<std::string>& texts,
                         const std::string& aggregation = "first") {
@@ -408,6 +418,22 @@ class Client {
     void operator()(cloze_client* client) const { cloze_client_close(client); }
   };
 
+  std::vector<std::vector<float>> embed_with(const std::vector<std::string>& texts,
+                                             const char* prompt) {
+    if (texts.empty()) return {};
+    const auto width =
+        static_cast<size_t>(internal::checked(cloze_model_dimensions(model_.handle())));
+    std::vector<float> all(texts.size() * width);
+    const internal::Texts first(texts);
+    internal::checked(
+        int64_t{cloze_embed(handle(), first.data(), first.size(), prompt, all.data())});
+    std::vector<std::vector<float>> vectors;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      const float* begin = all.data() + i * width;
+      vectors.emplace_back(begin, begin + width);
+    }
+    return vectors;
+  }
   static Reading reading(const cloze_result* result, int64_t row) {
     return {cloze_result_tokens(result, row), cloze_result_unknown_tokens(result, row),
             cloze_result_cut_tokens(result, row)};

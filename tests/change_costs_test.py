@@ -9,7 +9,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "docs" / "guides" / "change-the-house.md"
 # Places that a change takes at most. Lists of sources in CMakeLists.txt, documents and tests are not counted.
-MOST_PLACES = {"a plain option": 3, "a field of the model's shape": 2, "an optimiser": 9, "a head": 12, "a head of tokens": 10, "a device": 2}
+MOST_PLACES = {"a plain option": 3, "a field of the model's shape": 2, "an optimiser": 9, "a head": 13, "a head of tokens": 11, "a device": 2}
 WALKS = {"an option", "a batch", "a gradient", "a checkpoint"}
 
 # Before a table: <!-- places: CHANGE = REGULAR EXPRESSION [except FOLDER ...] --> or <!-- walk: NAME -->

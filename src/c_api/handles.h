@@ -9,17 +9,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/error.h"
 #include "inference/inference_client.h"
-#include "tasks/mask_filler.h"
-#include "tasks/squad/question_answerer.h"
-#include "tasks/tagging/text_tagger.h"
-#include "tasks/text_chooser.h"
-#include "tasks/text_classifier.h"
 #include "text/tokenizer.h"
 
 namespace cloze::c_api {
@@ -88,24 +83,19 @@ struct cloze_model {
 };
 
 struct cloze_client {
-  // The task of the model's head, made when it is first asked for.
-  template <class Task>
-  using Made = std::unique_ptr<Task>;
-  using AnyTask = std::variant<std::monostate, Made<cloze::tasks::TextClassifier>,
-                               Made<cloze::tasks::TextTagger>, Made<cloze::tasks::QuestionAnswerer>,
-                               Made<cloze::tasks::MaskFiller>, Made<cloze::tasks::TextChooser>>;
-
+  // The task of the model's head, made when it is first asked for: a class of src/tasks.
   template <class Task>
   Task& task_as() {
-    if (const auto* made = std::get_if<Made<Task>>(&task)) return **made;
-    auto made = std::make_unique<Task>(model, client.num_threads());
-    Task& reference = *made;
-    task = std::move(made);
-    return reference;
+    if (task == nullptr || task_type != typeid(Task)) {
+      task = std::make_shared<Task>(model, client.num_threads());
+      task_type = typeid(Task);
+    }
+    return *static_cast<Task*>(task.get());
   }
 
   std::shared_ptr<const cloze::inference::PackedModel> model;
   cloze::inference::InferenceClient client;
-  AnyTask task = {};
+  std::shared_ptr<void> task = {};
+  std::type_index task_type = typeid(void);  // of what is in it
   cloze::c_api::Open open = {};
 };

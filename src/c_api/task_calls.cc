@@ -5,6 +5,12 @@
 
 #include "c_api/handles.h"
 #include "c_api/result.h"
+#include "tasks/mask_filler.h"
+#include "tasks/squad/question_answerer.h"
+#include "tasks/tagging/text_tagger.h"
+#include "tasks/text_chooser.h"
+#include "tasks/text_classifier.h"
+#include "tasks/text_embedder.h"
 
 namespace {
 
@@ -225,5 +231,29 @@ cloze_result* cloze_choose(cloze_client* client, const cloze_text* texts, const 
     const auto all = texts_and_choices(texts, pairs, choices, num_choices, count);
     return result_of<tasks::Choice>("cloze_choose", own.task_as<tasks::TextChooser>().choose(all),
                                     row_of_choices);
+  });
+}
+
+int64_t cloze_model_dimensions(const cloze_model* model) {
+  return guarded<int64_t>(-1, [&] {
+    const inference::PackedModel& own = *opened(model, "model", "cloze_model_open").packed;
+    const auto& head = own.pretrained().require_head(models::HeadKind::kEmbedding);
+    return head.embedding.dimensions(own.config().hidden_size);
+  });
+}
+
+int cloze_embed(cloze_client* client, const cloze_text* texts, int64_t count, const char* prompt,
+                float* vectors) {
+  return guarded(-1, [&] {
+    cloze_client& own = opened_client(client);
+    check_count("cloze_embed", "texts", count);
+    if (vectors == nullptr) throw_user_error("cloze_embed got no room for vectors");
+    tasks::EmbeddingOptions options;
+    if (prompt != nullptr) options.prompt = prompt;
+    const std::vector<std::string> copies = texts_of(texts, "text", count);
+    for (const auto& one : own.task_as<tasks::TextEmbedder>().embed(copies, options)) {
+      vectors = std::ranges::copy(one.values, vectors).out;
+    }
+    return 0;
   });
 }

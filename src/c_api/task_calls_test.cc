@@ -14,6 +14,7 @@
 #include "tasks/tagging/text_tagger.h"
 #include "tasks/text_chooser.h"
 #include "tasks/text_classifier.h"
+#include "tasks/text_embedder.h"
 
 namespace cloze {
 namespace {
@@ -246,6 +247,76 @@ TEST(TaskCalls, TheMostProbableChoiceIsFirst) {
             "cloze_choose got 0 choices of text 0; give 1 to 1000000");
   EXPECT_EQ(refusal(cloze_choose(opened.client, first.data(), nullptr, nullptr, counts, 1)),
             "there is no choice; give an array of 2");
+}
+
+// The vectors of a call, laid end to end; NaN where they were not written.
+std::vector<float> embedded(cloze_client* client, const Strings& texts, const char* prompt) {
+  const auto views = c_texts(texts);
+  std::vector<float> vectors(24 * texts.size(), std::nanf(""));
+  EXPECT_EQ(cloze_embed(client, views.data(), std::ssize(views), prompt, vectors.data()), 0)
+      << cloze_last_error();
+  return vectors;
+}
+
+TEST(TaskCalls, VectorsAreThoseOfTheEmbedder) {
+  const OpenedModel opened(HeadKind::kEmbedding);
+  ASSERT_EQ(cloze_model_dimensions(opened.model), 24);
+  const Strings texts = some_texts(40);
+  tasks::TextEmbedder embedder(opened.packed, 1);
+  for (const char* prompt : {static_cast<const char*>(nullptr), "", "word5 word6 "}) {
+    tasks::EmbeddingOptions options;
+    if (prompt != nullptr) options.prompt = prompt;
+    std::vector<float> expected;
+    for (const auto& one : embedder.embed(texts, options)) {
+      expected.insert(expected.end(), one.values.begin(), one.values.end());
+    }
+    EXPECT_EQ(embedded(opened.client, texts, prompt), expected);
+  }
+}
+
+TEST(TaskCalls, VectorsHaveTheSameBitsInEachClientAndAlone) {
+  const OpenedModel opened(HeadKind::kEmbedding);
+  const Strings texts = some_texts(40);
+  const std::vector<float> expected = embedded(opened.client, texts, nullptr);
+  std::vector<std::vector<float>> got(4);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < got.size(); ++i) {
+    threads.emplace_back([&, i] {
+      cloze_client* own = cloze_client_open(opened.model, i == 3 ? 3 : 1);
+      got[i] = embedded(own, texts, nullptr);
+      cloze_client_close(own);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::vector<float>& one : got) EXPECT_EQ(one, expected);
+  std::vector<float> alone;
+  for (const std::string& text : texts) {
+    const std::vector<float> one = embedded(opened.client, {text}, nullptr);
+    alone.insert(alone.end(), one.begin(), one.end());
+  }
+  EXPECT_EQ(alone, expected);
+}
+
+TEST(TaskCalls, VectorsNeedAModelTextsAndRoom) {
+  const OpenedModel opened(HeadKind::kEmbedding);
+  const cloze_text text{"word5", -1};
+  float vector[24];
+  EXPECT_EQ(refusal(cloze_embed(opened.client, &text, 1, nullptr, nullptr)),
+            "cloze_embed got no room for vectors");
+  EXPECT_EQ(refusal(cloze_embed(opened.client, &text, 0, nullptr, vector)),
+            "cloze_embed got 0 texts; give 1 to 1000000");
+  EXPECT_EQ(refusal(cloze_embed(opened.client, nullptr, 1, nullptr, vector)),
+            "there is no text; give an array of 1");
+  EXPECT_EQ(refusal(cloze_embed(nullptr, &text, 1, nullptr, vector)),
+            "there is no client; open one with cloze_client_open");
+  EXPECT_EQ(refusal(cloze_model_dimensions(nullptr)),
+            "there is no model; open one with cloze_model_open");
+  const OpenedModel classifier(HeadKind::kSequenceClassification, "c_api_no_vectors");
+  EXPECT_EQ(refusal(cloze_model_dimensions(classifier.model)),
+            classifier.folder.path().string() +
+                " is a BertForSequenceClassification, where a BertModel is needed; give a model of "
+                "that kind");
+  EXPECT_EQ(refusal(cloze_embed(classifier.client, &text, 1, nullptr, vector)), cloze_last_error());
 }
 
 // Of a folder whose configuration says so.
