@@ -72,7 +72,8 @@ std::string wanted(const BodyField& field, const Json& value) {
     case FieldKind::kText:
       return unless(is_text(value), "a text in quotes");
     case FieldKind::kTexts:
-      return unless(is_text(value) || is_text_list(value), "a text, or a list of texts");
+      return unless(is_text(value) || is_text_list(value),
+                    "a text, or a list of texts (token ids are not taken)");
     case FieldKind::kTextList:
       return unless(is_text_list(value), "a list of texts");
     case FieldKind::kDocuments:
@@ -162,20 +163,22 @@ Json json_body(std::string_view text) {
   return std::move(*parsed);
 }
 
-Body::Body(std::string_view text, std::span<const BodyField> fields, const Limits& limits) {
-  Json sent = json_body(text);
+Body::Body(std::string_view text, std::span<const BodyField> fields, const Limits& limits)
+    : Body(json_body(text), fields, limits) {}
+
+Body::Body(const Json& sent, std::span<const BodyField> fields, const Limits& limits) {
   if (!sent.is_object()) {
     refuse(Trouble::kInvalid, "the body is {}; give an object with \"{}\"", sent.type_name(),
            fields.front().name);
   }
   for (const BodyField& field : fields) {
-    Json* found = sent.find(field.name);
+    const Json* found = sent.find(field.name);
     const bool is_given = found != nullptr && !found->is_null();
     if (!is_given && field.is_required) {
       refuse(Trouble::kInvalid, "\"{}\" is missing; give {}", field.name, wanted(field, Json()));
     }
     if (is_given) check(field, *found, limits);
-    values_[field.name] = is_given ? std::move(*found) : field.otherwise;
+    values_[field.name] = is_given ? *found : field.otherwise;
   }
 }
 

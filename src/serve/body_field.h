@@ -47,6 +47,8 @@ class Body {
  public:
   // `text` and `fields` are used only here. Failure (failure.h) for what is no such body.
   Body(std::string_view text, std::span<const BodyField> fields, const Limits& limits);
+  // The same of an object that lies in a body.
+  Body(const formats::Json& object, std::span<const BodyField> fields, const Limits& limits);
 
   bool has(std::string_view name) const { return !at(name).is_null(); }
   const formats::Json& at(std::string_view name) const { return values_.at(name); }

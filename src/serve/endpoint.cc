@@ -1,13 +1,18 @@
 #include "serve/endpoint.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace cloze::serve {
 
-const Endpoint* find_endpoint(const std::vector<Endpoint>& endpoints, std::string_view path) {
-  const auto found = std::ranges::find(endpoints, path, &Endpoint::path);
-  return found == endpoints.end() ? nullptr : &*found;
+const Endpoint* find_endpoint(const std::vector<Endpoint>& endpoints, std::string_view path,
+                              std::string_view method) {
+  const Endpoint* found = nullptr;
+  for (const Endpoint& endpoint : endpoints) {
+    if (endpoint.path != path) continue;
+    if (endpoint.takes_body() == (method == "POST")) return &endpoint;
+    found = &endpoint;
+  }
+  return found;
 }
 
 std::vector<Answer> all_answers(std::vector<Output> outputs) {

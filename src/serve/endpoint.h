@@ -46,7 +46,9 @@ struct Endpoint {
   std::string_view methods() const { return takes_body() ? "POST" : "GET, HEAD"; }
 };
 
-const Endpoint* find_endpoint(const std::vector<Endpoint>& endpoints, std::string_view path);
+// The row of a path that takes a method, or else one of the path that does not; null: there is none.
+const Endpoint* find_endpoint(const std::vector<Endpoint>& endpoints, std::string_view path,
+                              std::string_view method);
 
 // The answers. Failure where an input has none: here one that is wrong spoils the request.
 std::vector<Answer> all_answers(std::vector<Output> outputs);

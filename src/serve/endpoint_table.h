@@ -23,7 +23,7 @@ struct EndpointContext {
   const models::BertHead& head() const { return model->head(); }
 };
 
-// That of the head's own form first.
+// That of the head's own form, if it has one, first.
 std::vector<Endpoint> model_endpoints(const OwnForm& own, const EndpointContext& context);
 // Paths that models with other heads answer.
 std::vector<std::string> paths_of_other_models(const EndpointContext& context);

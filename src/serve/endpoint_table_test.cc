@@ -18,7 +18,6 @@ Service::Options options_of(const models::BertHead& head) {
   ServedModel served = MadeUpModel(head).serve();
   return {.model = std::move(served.description),
           .endpoints = std::move(served.endpoints),
-          .own_paths = {served.head.form.path},
           .handler = std::move(served.head.handler),
           .rules = {.paths_of_other_models = std::move(served.paths_of_other_models)}};
 }
@@ -39,16 +38,48 @@ const models::BertHead kReranker{.kind = models::HeadKind::kSequenceClassificati
                                  .labels = {"score"}};
 const models::BertHead kClassifier{.kind = models::HeadKind::kSequenceClassification,
                                    .labels = {"no", "yes"}};
+const models::BertHead kEncoder{.kind = models::HeadKind::kEmbedding};
 const models::BertHead kFiller{.kind = models::HeadKind::kPretraining};
 
 TEST(EndpointTable, AHeadOffersWhatItCanAnswer) {
   EXPECT_EQ(paths_of(kReranker),
-            (std::vector<std::string>{"/classify", "/predict", "/rerank", "/v1/rerank", "/tokenize",
-                                      "/decode", "/info", "/v1/models"}));
-  EXPECT_EQ(paths_of(kClassifier), (std::vector<std::string>{"/classify", "/predict", "/tokenize",
-                                                             "/decode", "/info", "/v1/models"}));
+            (std::vector<std::string>{"/classify", "/", "/predict", "/rerank", "/v1/rerank",
+                                      "/tokenize", "/decode", "/info", "/v1/models"}));
+  EXPECT_EQ(paths_of(kClassifier),
+            (std::vector<std::string>{"/classify", "/", "/predict", "/tokenize", "/decode", "/info",
+                                      "/v1/models"}));
   EXPECT_EQ(paths_of(kFiller),
             (std::vector<std::string>{"/fill", "/tokenize", "/decode", "/info", "/v1/models"}));
+}
+
+TEST(EndpointTable, AnEncoderOffersVectors) {
+  EXPECT_EQ(paths_of(kEncoder),
+            (std::vector<std::string>{"/embed", "/embed_all", "/similarity", "/v1/embeddings",
+                                      "/embeddings", "/", "/tokenize", "/decode", "/info",
+                                      "/v1/models"}));
+  Service service(options_of(kEncoder));
+  const Json info = Json::parse(answered(service, {.method = "GET", .path = "/info"}).body);
+  EXPECT_EQ(info.at("model_type"), Json::parse(R"({"embedding": {"pooling": "mean"}})"));
+}
+
+// Clients of Hugging Face ask the address itself; under GET it is the page.
+TEST(EndpointTable, TheAddressItselfAnswersByTheKindOfModel) {
+  const auto status = [](const models::BertHead& head, const std::string& body) {
+    Service service(options_of(head));
+    EXPECT_EQ(service.refusal({.method = "POST",
+                               .path = "/",
+                               .fields = {{"Host", "localhost"},
+                                          {"Content-Length", "9"},
+                                          {"Content-Type", "application/json"}}}),
+              std::nullopt);
+    EXPECT_TRUE(answered(service, {.method = "GET", .path = "/"}).body.starts_with("<!DOCTYPE"));
+    return answered(service, {.method = "POST", .path = "/"}, body);
+  };
+  EXPECT_TRUE(status(kEncoder, R"({"inputs": "a"})").body.starts_with("[["));
+  EXPECT_EQ(status(kEncoder, R"({"inputs": {"source_sentence": "a", "sentences": ["a"]}})").body,
+            "[1]\n");
+  EXPECT_EQ(status(kReranker, R"({"query": "a", "texts": ["a", "b"]})").status, 200);
+  EXPECT_EQ(status(kClassifier, R"({"inputs": "a"})").status, 200);
 }
 
 TEST(EndpointTable, APathOfAnotherModelIsSaidToBeOne) {
@@ -56,22 +87,22 @@ TEST(EndpointTable, APathOfAnotherModelIsSaidToBeOne) {
   const auto refused =
       service.refusal({.method = "POST", .path = "/rerank", .fields = {{"Host", "localhost"}}});
   EXPECT_EQ(refused->body,
-            "{\"error\":\"this model does not answer /rerank; it answers /classify /predict "
+            "{\"error\":\"this model does not answer /rerank; it answers /classify / /predict "
             "/tokenize /decode\"}\n");
 }
 
 // Each example of the description is answered, so what clients are told works.
 TEST(EndpointTable, TheExamplesOfTheDescriptionWork) {
-  for (const models::BertHead& head : {kReranker, kClassifier, kFiller}) {
+  for (const models::BertHead& head : {kReranker, kClassifier, kFiller, kEncoder}) {
     Service service(options_of(head));
     const Json document =
         Json::parse(answered(service, {.method = "GET", .path = "/api-doc/openapi.json"}).body);
     for (const auto& [path, methods] : document.at("paths").items()) {
       EXPECT_EQ(service.known_path(path), path);
-      if (!methods.contains("post")) {
+      if (methods.contains("get")) {
         EXPECT_EQ(answered(service, {.method = "GET", .path = path}).status, 200) << path;
-        continue;
       }
+      if (!methods.contains("post")) continue;
       const Json& content = methods["post"]["requestBody"]["content"]["application/json"];
       const Json* example = content.find("example");
       if (example == nullptr) continue;

@@ -7,12 +7,14 @@
 
 #include "base/error.h"
 #include "serve/endpoint_table.h"
+#include "serve/forms/embedding_request.h"
 #include "serve/page_example.h"
 #include "tasks/mask_filler.h"
 #include "tasks/squad/question_answerer.h"
 #include "tasks/tagging/text_tagger.h"
 #include "tasks/text_chooser.h"
 #include "tasks/text_classifier.h"
+#include "tasks/text_embedder.h"
 
 namespace cloze::serve {
 namespace {
@@ -74,6 +76,31 @@ std::vector<Answer> classify(tasks::TextClassifier& classifier, std::span<const 
                        .tokens = one.tokens,
                        .text = one.texts,
                        .token_seconds = one.token_seconds});
+  }
+  return answers;
+}
+
+// Vectors as the layers give them; each request cuts and normalises its own (embedding_request.h).
+// Inputs of one mode are read together.
+std::vector<Answer> embed(tasks::TextEmbedder& embedder, std::span<const Input> inputs) {
+  std::vector<Answer> answers(inputs.size());
+  for (const bool is_of_tokens : {false, true}) {
+    std::vector<std::string> texts;
+    std::vector<size_t> places;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if ((inputs[i].mode == kTokenVectors) != is_of_tokens) continue;
+      texts.push_back(inputs[i].first);
+      places.push_back(i);
+    }
+    const tasks::EmbeddingOptions options{.prompt = "", .is_normalized = false};
+    auto made =
+        is_of_tokens ? embedder.embed_tokens(texts, options) : embedder.embed(texts, options);
+    for (size_t i = 0; i < places.size(); ++i) {
+      answers[places[i]] = {.numbers = std::move(made[i].values),
+                            .tokens = made[i].tokens,
+                            .text = made[i].text,
+                            .token_seconds = made[i].token_seconds};
+    }
   }
   return answers;
 }
@@ -156,6 +183,11 @@ HeadService tagging(const SharedModel& model, const ServingOptions& options) {
                          auto inputs) { return answers_of(tag(*tagger, inputs)); }};
 }
 
+HeadService embedding(const SharedModel& model, const ServingOptions& options) {
+  return {.handler = [embedder = std::make_shared<tasks::TextEmbedder>(model, options.num_threads)](
+                         auto inputs) { return embed(*embedder, inputs); }};
+}
+
 // The row of a head; the path of its endpoint is in models/bert_heads.cc.
 struct HeadRow {
   models::HeadKind head;
@@ -167,6 +199,7 @@ constexpr HeadRow kHeads[] = {
     {models::HeadKind::kSequenceClassification, classifying},
     {models::HeadKind::kMultipleChoice, choosing},
     {models::HeadKind::kTokenClassification, tagging},
+    {models::HeadKind::kEmbedding, embedding},
 };
 
 HeadService service_of(const SharedModel& model, const ServingOptions& options) {
@@ -212,7 +245,8 @@ ServedModel serve_model(const SharedModel& model, const ServingOptions& options,
   }
   HeadService head = service_of(model, options);
   Json description = describe(model->pretrained(), options.model_name);
-  const auto example = page_example(head, model->pretrained().path);
+  const bool has_own_form = !head.form.path.empty();
+  const auto example = has_own_form ? page_example(head, model->pretrained().path) : std::nullopt;
   if (example) description["example"] = *example;
   const EndpointContext context{.model = model,
                                 .name = description["name"].get<std::string>(),

@@ -153,7 +153,7 @@ std::optional<int64_t> parse_length(std::string_view text) {
 
 std::optional<Response> refusal_of(const RequestHead& head, const std::vector<Endpoint>& endpoints,
                                    const RefusalRules& rules) {
-  const Endpoint* const endpoint = find_endpoint(endpoints, head.path);
+  const Endpoint* const endpoint = find_endpoint(endpoints, head.path, head.method);
   const std::optional<Refusal> refused = refuse(head, endpoints, endpoint, rules);
   if (!refused) return std::nullopt;
   const ErrorForm form = endpoint == nullptr ? ErrorForm::kOwn : endpoint->errors;

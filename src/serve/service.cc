@@ -145,7 +145,7 @@ void Service::add_pages() {
 }
 
 std::string Service::known_path(std::string_view path) const {
-  return find_endpoint(endpoints_, path) != nullptr ? std::string(path) : "other";
+  return find_endpoint(endpoints_, path, "GET") != nullptr ? std::string(path) : "other";
 }
 
 std::optional<Response> Service::refusal(const RequestHead& head) const {
@@ -160,7 +160,7 @@ bool Service::drops_body(const RequestHead& head) const {
 }
 
 void Service::handle(const RequestHead& head, std::string_view body, Done done) {
-  const Endpoint& endpoint = *find_endpoint(endpoints_, head.path);
+  const Endpoint& endpoint = *find_endpoint(endpoints_, head.path, head.method);
   if (!endpoint.takes_body()) return done(endpoint.get());
   const auto exchange = std::make_shared<Exchange>(endpoint, *this);
   auto read = exchange->read(body);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
 #include "base/error.h"
+#include "base/seconds.h"
 #include "tasks/logits.h"
 #include "tasks/sequence_sample.h"
 
@@ -83,6 +85,7 @@ void TextEmbedder::check(const EmbeddingOptions& options) const {
 TextEmbedder::Prepared TextEmbedder::prepare(std::span<const std::string> texts,
                                              const EmbeddingOptions& options) const {
   check(options);
+  const auto begin = std::chrono::steady_clock::now();
   const text::Tokenizer& tokenizer = model().tokenizer();
   const std::string& prompt =
       options.prompt ? *options.prompt : model().pretrained().sentences.default_text();
@@ -97,6 +100,8 @@ TextEmbedder::Prepared TextEmbedder::prepare(std::span<const std::string> texts,
     embedding.unknown.find_causes(std::array<std::string_view, 1>{whole}, tokenizer);
     prepared.samples.push_back(std::move(made.sample));
   }
+  const double seconds = seconds_since(begin) / static_cast<double>(texts.size());
+  for (TextEmbedding& one : prepared.embeddings) one.token_seconds = seconds;
   return prepared;
 }
 

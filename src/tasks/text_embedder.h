@@ -34,6 +34,7 @@ struct TextEmbedding {
   int64_t tokens = 0;         // with the special ones
   Truncation text;
   UnknownTokens unknown;
+  double token_seconds = 0.0;  // its share of the time in which the tokens of all were made
 };
 
 class TextEmbedder {

@@ -106,7 +106,7 @@ void run(const Options& options) {
   serve::Service service(
       {.model = std::move(served.description),
        .endpoints = std::move(served.endpoints),
-       .own_paths = {served.head.form.path},
+       .own_paths = {served.head.form.path.empty() ? "/similarity" : served.head.form.path},
        .handler = std::move(served.head.handler),
        .rules = {.limits = options.limits,
                  .is_loopback = socket.is_loopback(),

@@ -1,8 +1,8 @@
-#include "serve/rerank_endpoints.h"
+#include "serve/forms/rerank_endpoints.h"
 
 #include <gtest/gtest.h>
 
-#include "serve/foreign_endpoint_test.h"
+#include "serve/forms/foreign_endpoint_test.h"
 
 namespace cloze::serve {
 namespace {

@@ -1,4 +1,4 @@
-#include "serve/truncation_fields.h"
+#include "serve/forms/truncation_fields.h"
 
 #include "serve/failure.h"
 

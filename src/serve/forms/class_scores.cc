@@ -1,4 +1,4 @@
-#include "serve/class_scores.h"
+#include "serve/forms/class_scores.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "serve/tei_endpoints.h"
+#include "serve/forms/tei_endpoints.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,9 +8,9 @@
 #include <iterator>
 #include <utility>
 
-#include "serve/class_scores.h"
-#include "serve/number_text.h"
-#include "serve/truncation_fields.h"
+#include "serve/forms/class_scores.h"
+#include "serve/forms/number_text.h"
+#include "serve/forms/truncation_fields.h"
 
 namespace cloze::serve {
 namespace {

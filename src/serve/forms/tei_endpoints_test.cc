@@ -1,9 +1,9 @@
-#include "serve/tei_endpoints.h"
+#include "serve/forms/tei_endpoints.h"
 
 #include <gtest/gtest.h>
 
-#include "serve/class_scores.h"
-#include "serve/foreign_endpoint_test.h"
+#include "serve/forms/class_scores.h"
+#include "serve/forms/foreign_endpoint_test.h"
 
 namespace cloze::serve {
 namespace {

@@ -1,10 +1,12 @@
-#include "serve/info_endpoints.h"
+#include "serve/forms/info_endpoints.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <utility>
 
+#include "checkpoints/sentence_folder.h"
 #include "inference/inference_client.h"
 
 namespace cloze::serve {
@@ -14,6 +16,14 @@ using formats::Json;
 
 // TEI knows embeddings, classifiers, and rerankers, which have one class.
 Json model_type(const models::BertHead& head) {
+  if (head.kind == models::HeadKind::kEmbedding) {
+    std::vector<std::string_view> names;
+    for (const ops::PoolingMode mode : head.embedding.pooling) {
+      names.push_back(checkpoints::pooling_name(mode));
+    }
+    const std::string pooling = fmt::format("{}", fmt::join(names, "+"));
+    return Json::object({{"embedding", Json::object({{"pooling", pooling}})}});
+  }
   if (!head.traits().has_labels) return Json::object({{head.traits().name, Json::object()}});
   Json names = Json::object(), numbers = Json::object();
   for (size_t i = 0; i < head.labels.size(); ++i) {
@@ -33,7 +43,8 @@ Json info_of(const EndpointContext& context) {
           {"served_model_name", context.name},
           {"model_type", model_type(context.head())},
           {"max_concurrent_requests", limits.queue.waiting_inputs},
-          {"max_input_length", context.model->config().max_position_embeddings},
+          {"max_input_length", context.model->pretrained().sentences.max_length.value_or(
+                                   context.model->config().max_position_embeddings)},
           {"max_batch_tokens", inference::InferenceClient::kMostTokens},
           {"max_batch_requests", limits.queue.batch_inputs},
           {"max_client_batch_size", limits.inputs_per_request},

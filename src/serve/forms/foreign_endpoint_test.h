@@ -19,6 +19,7 @@
 namespace cloze::serve {
 
 struct ForeignOptions {
+  models::HeadKind kind = models::HeadKind::kSequenceClassification;
   std::vector<std::string> labels = {};
   bool is_multi_label = false;
   bool truncates = true;
@@ -29,9 +30,8 @@ class ForeignEndpoint {
   using Make = Endpoint (*)(const EndpointContext& context);
 
   ForeignEndpoint(Make make, const ForeignOptions& options, Handler handler) {
-    const MadeUpModel made_up({.kind = models::HeadKind::kSequenceClassification,
-                               .labels = options.labels,
-                               .is_multi_label = options.is_multi_label});
+    const MadeUpModel made_up(
+        {.kind = options.kind, .labels = options.labels, .is_multi_label = options.is_multi_label});
     const Limits limits{
         .text_bytes = 20, .inputs_per_request = 3, .queue = {.batch_candidates = 20}};
     Endpoint endpoint = make({.model = made_up.pack(),

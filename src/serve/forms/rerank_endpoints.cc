@@ -1,4 +1,4 @@
-#include "serve/rerank_endpoints.h"
+#include "serve/forms/rerank_endpoints.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,9 +7,9 @@
 #include <iterator>
 #include <utility>
 
-#include "serve/class_scores.h"
-#include "serve/number_text.h"
-#include "serve/truncation_fields.h"
+#include "serve/forms/class_scores.h"
+#include "serve/forms/number_text.h"
+#include "serve/forms/truncation_fields.h"
 
 namespace cloze::serve {
 namespace {

@@ -1,10 +1,11 @@
-#include "serve/token_endpoints.h"
+#include "serve/forms/token_endpoints.h"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
+#include "serve/forms/prompt_field.h"
 #include "text/utf8.h"
 
 namespace cloze::serve {
@@ -62,14 +63,12 @@ void check_tokens(int64_t tokens, const Limits& limits) {
 }
 
 Question tokenize_question(const Body& body, const EndpointContext& context) {
-  if (const std::string prompt = body.text("prompt_name"); !prompt.empty()) {
-    refuse(Trouble::kInvalid,
-           "\"prompt_name\" is \"{}\", and the model has no prompts; leave it out", prompt);
-  }
+  const std::string prompt = prompt_of(body, *context.model, /*otherwise=*/"");
   const text::Tokenizer& tokenizer = context.model->tokenizer();
   Json lists = Json::array();
   int64_t num_tokens = 0;
-  for (const std::string& text : body.texts("inputs")) {
+  for (const std::string& sent : body.texts("inputs")) {
+    const std::string text = prompt + sent;
     const text::Encoding encoding = tokenizer.encode(text);
     check_tokens(num_tokens += std::ssize(encoding.ids), context.limits);
     lists.push_back(
@@ -138,7 +137,7 @@ Endpoint tei_tokenize(const EndpointContext& context) {
   const std::vector<BodyField> fields = {
       {"inputs", FieldKind::kTexts, "A text, or a list of texts", true},
       {"add_special_tokens", FieldKind::kSwitch, "Whether [CLS] and [SEP] are listed", false, true},
-      {"prompt_name", FieldKind::kText, "The prompt that is put before each text"}};
+      prompt_field()};
   return {.summary = "List the tokens of texts, as TEI does",
           .reply = "For each text [{\"id\", \"text\", \"special\", \"start\", \"stop\"}]",
           .errors = ErrorForm::kTei,

@@ -1,4 +1,4 @@
-#include "serve/number_text.h"
+#include "serve/forms/number_text.h"
 
 #include <gtest/gtest.h>
 

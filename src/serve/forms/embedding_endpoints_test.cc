@@ -1,0 +1,98 @@
+#include "serve/forms/embedding_endpoints.h"
+
+#include <gtest/gtest.h>
+
+#include "serve/forms/foreign_endpoint_test.h"
+
+namespace cloze::serve {
+namespace {
+
+const ForeignOptions kEncoder{.kind = models::HeadKind::kEmbedding};
+
+// The vector of a text is made of its length; of tokens there are two vectors. The model's vectors
+// have 16 numbers (made_up_model_test.h), but those here have 2.
+std::vector<Answer> vectors_of(std::span<const Input> inputs) {
+  std::vector<Answer> answers;
+  for (const Input& input : inputs) {
+    if (input.first == "odd") throw_data_error("the logits are not finite numbers");
+    const auto length = static_cast<float>(input.first.size());
+    std::vector<float> numbers = {3 * length, 4 * length};
+    if (input.mode == "tokens") numbers.insert(numbers.end(), {0.1f, 7});
+    answers.push_back({.numbers = numbers, .tokens = 2, .text = {5, 4}});
+  }
+  return answers;
+}
+
+TEST(TeiEmbed, IsAlwaysAListOfVectors) {
+  ForeignEndpoint embed(tei_embed, kEncoder, vectors_of);
+  EXPECT_EQ(embed.ask(R"({"inputs": "a"})"), "200 [[0.6,0.8]]");
+  EXPECT_EQ(embed.ask(R"({"inputs": ["a", "bb"]})"), "200 [[0.6,0.8],[0.6,0.8]]");
+  EXPECT_EQ(embed.ask(R"({"inputs": ["a", "bb"], "normalize": false})"), "200 [[3,4],[6,8]]");
+}
+
+TEST(TeiEmbed, DimensionsAreCutBeforeTheyAreNormalized) {
+  ForeignEndpoint embed(tei_embed, kEncoder, vectors_of);
+  EXPECT_EQ(embed.ask(R"({"inputs": "a", "dimensions": 1})"), "200 [[1]]");
+  EXPECT_EQ(embed.ask(R"({"inputs": "a", "dimensions": 1, "normalize": false})"), "200 [[3]]");
+  EXPECT_EQ(embed.ask(R"({"inputs": "a", "dimensions": 17})"),
+            R"(422 {"error":"\"dimensions\" is 17; the model's vectors have 16",)"
+            R"("error_type":"Validation"})");
+  EXPECT_EQ(embed.ask(R"({"inputs": "a", "dimensions": 0})"),
+            R"(422 {"error":"\"dimensions\" is 0; give a whole number from 1 on",)"
+            R"("error_type":"Validation"})");
+}
+
+TEST(TeiEmbed, SaysWhatItDoesNotTake) {
+  ForeignEndpoint embed(tei_embed, kEncoder, vectors_of);
+  EXPECT_EQ(
+      embed.ask(R"({"inputs": [101, 102]})"),
+      R"x(422 {"error":"\"inputs\" is array; give a text, or a list of texts (token ids are )x"
+      R"x(not taken)","error_type":"Validation"})x");
+  EXPECT_EQ(embed.ask(R"({"inputs": "a", "prompt_name": "query"})"),
+            R"(422 {"error":"\"prompt_name\" is \"query\", and the model has no prompts; leave it )"
+            R"(out","error_type":"Validation"})");
+  EXPECT_EQ(embed.ask(R"({"inputs": "a", "truncate": false})").substr(0, 30),
+            R"(422 {"error":"an input has 5 t)");
+  EXPECT_EQ(embed.ask(R"({"inputs": []})"),
+            R"(400 {"error":"\"inputs\" is empty; give at least one","error_type":"Empty"})");
+  EXPECT_EQ(embed.ask(R"({"inputs": ["a", "odd"]})").substr(0, 3), "424");
+}
+
+TEST(TeiEmbedAll, HasAVectorForEachToken) {
+  ForeignEndpoint embed(tei_embed_all, kEncoder, vectors_of);
+  EXPECT_EQ(embed.ask(R"({"inputs": ["a", "bb"]})"), "200 [[[3,4],[0.1,7]],[[6,8],[0.1,7]]]");
+  EXPECT_EQ(embed.ask(R"({"inputs": ["12345678901", "12345678901"]})"),
+            R"(422 {"error":"the reply would list 26 candidates, more than 20; send less at once",)"
+            R"("error_type":"Validation"})");
+}
+
+TEST(TeiSimilarity, IsACosineForEachText) {
+  const Handler directions = [](std::span<const Input> inputs) {
+    std::vector<Answer> answers;
+    for (const Input& input : inputs) {
+      const bool is_up = input.first == "up";
+      answers.push_back({.numbers = {is_up ? 0.f : 5.f, is_up ? 2.f : 0.f}, .text = {5, 4}});
+    }
+    return answers;
+  };
+  ForeignEndpoint similarity(tei_similarity, kEncoder, directions);
+  EXPECT_EQ(
+      similarity.ask(R"({"inputs": {"source_sentence": "up", "sentences": ["up", "right"]}})"),
+      "200 [1,0]");
+  EXPECT_EQ(similarity
+                .ask(R"({"inputs": {"source_sentence": "up", "sentences": ["up"]},)"
+                     R"( "parameters": {"truncate": false}})")
+                .substr(0, 30),
+            R"(422 {"error":"an input has 5 t)");
+  EXPECT_EQ(similarity.ask(R"({"inputs": {"source_sentence": "a", "sentences": ["a", "b", "c"]}})"),
+            R"(422 {"error":"there are 4 texts, more than 3; send several requests",)"
+            R"("error_type":"Validation"})");
+  EXPECT_EQ(similarity.ask(R"({"inputs": {"sentences": ["up"]}})"),
+            R"(422 {"error":"\"source_sentence\" is missing; give a text in quotes",)"
+            R"("error_type":"Validation"})");
+  EXPECT_EQ(similarity.ask(R"({"inputs": "up"})"),
+            R"(422 {"error":"\"inputs\" is \"up\"; give an object","error_type":"Validation"})");
+}
+
+}  // namespace
+}  // namespace cloze::serve
