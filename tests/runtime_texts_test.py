@@ -8,6 +8,7 @@ import json
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -93,6 +94,16 @@ class RuntimeTextsTest(unittest.TestCase):
         choices = ("a cat", "a dog", "the hill")
         expected = self.commands_lines("choose", model, f"--text={QUESTION}", *options("choice", choices))
         self.assertEqual(self.examples_lines(model, QUESTION, *choices), expected)
+
+    def test_vectors(self):
+        """Those of the command's file, to the bit: nine digits tell two numbers of f32 apart."""
+        model = shutil.copytree(self.model("classification"), self.folder / "encoder")
+        config = json.loads((model / "config.json").read_text())
+        (model / "config.json").write_text(json.dumps({**config, "architectures": ["BertModel"]}))
+        file = self.folder / "vectors.bin"
+        self.commands_lines("embed", model, *options("text", TEXTS), "--output-file", file)
+        numbers = [float(word) for word in self.examples_lines(model, *TEXTS).split()]
+        self.assertEqual(struct.pack(f"<{len(numbers)}f", *numbers), file.read_bytes())
 
     def test_tokens(self):
         model = self.model("classification")
