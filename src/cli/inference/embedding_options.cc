@@ -52,6 +52,8 @@ formats::Json embedding_identity(const EncoderOptions& options,
                                  const tasks::TextEmbedder& embedder) {
   const tasks::EmbeddingOptions chosen = embedding_options(options, embedder);
   return {{"--init-checkpoint", options.model.checkpoint.string()},
+          {"--device", options.model.compile.device},
+          {"--instruction-set", options.model.instruction_set},
           {"--pooling", options.pooling},
           {"--prompt", chosen.prompt.value_or("")},
           {"--dimensions", formats::or_null(chosen.dimensions)},
