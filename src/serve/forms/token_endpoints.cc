@@ -1,11 +1,12 @@
 #include "serve/forms/token_endpoints.h"
 
-#include <algorithm>
-#include <array>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "serve/forms/prompt_field.h"
+#include "text/decoding.h"
 #include "text/utf8.h"
 
 namespace cloze::serve {
@@ -77,47 +78,17 @@ Question tokenize_question(const Body& body, const EndpointContext& context) {
   return {.join = [lists = std::move(lists)](const auto&) { return json_response(lists); }};
 }
 
-bool is_special(int32_t id, const text::Vocabulary& vocabulary) {
-  const std::array specials = {vocabulary.pad_id(), vocabulary.unknown_id(), vocabulary.cls_id(),
-                               vocabulary.sep_id(), vocabulary.mask_id()};
-  return std::ranges::count(specials, id) > 0;
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-}
-
-// Takes away the blanks that a tokenizer put around English punctuation.
-std::string without_blanks(std::string word) {
-  constexpr std::pair<std::string_view, std::string_view> kReplaced[] = {
-      {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
-      {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
-      {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
-  for (const auto& [from, to] : kReplaced) replace_all(word, from, to);
-  return word;
-}
-
-std::string decoded(std::span<const int64_t> ids, const text::Vocabulary& vocabulary,
-                    bool skips_specials) {
-  std::string text;
-  bool is_first = true;
+// Ids that the vocabulary has.
+std::vector<int32_t> known_ids(std::span<const int64_t> ids, const text::Vocabulary& vocabulary) {
+  std::vector<int32_t> known;
   for (const int64_t id : ids) {
     if (id >= vocabulary.size()) {
       refuse(Trouble::kInvalid, "there is no token {}; the vocabulary ends at {}", id,
              vocabulary.size() - 1);
     }
-    const auto token_id = static_cast<int32_t>(id);
-    if (skips_specials && is_special(token_id, vocabulary)) continue;
-    const std::string& token = vocabulary.token(token_id);
-    const bool continues = token.starts_with(text::kContinuation);
-    const std::string word =
-        continues && !is_first ? token.substr(text::kContinuation.size()) : token;
-    text += without_blanks(continues || is_first ? word : " " + word);
-    is_first = false;
+    known.push_back(static_cast<int32_t>(id));
   }
-  return text;
+  return known;
 }
 
 Question decode_question(const Body& body, const EndpointContext& context) {
@@ -126,7 +97,8 @@ Question decode_question(const Body& body, const EndpointContext& context) {
   int64_t num_tokens = 0;
   for (const std::vector<int64_t>& ids : body.id_lists("ids")) {
     check_tokens(num_tokens += std::ssize(ids), context.limits);
-    texts.push_back(decoded(ids, vocabulary, body.flag("skip_special_tokens")));
+    texts.push_back(text::decoded_text(known_ids(ids, vocabulary), vocabulary,
+                                       body.flag("skip_special_tokens")));
   }
   return {.join = [texts = std::move(texts)](const auto&) { return json_response(texts); }};
 }
