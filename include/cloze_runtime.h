@@ -18,7 +18,8 @@
  * time. A client is used by one thread at a time; clients of one model share its weights. Close the
  * clients before their model. Results live on without either.
  * Numbers: a text gives the same bits alone and in any batch, in every client of a model, on any number
- * of threads.
+ * of threads. This is tested of f32, and in bf16 of vectors; classes of a model packed in bf16 may
+ * differ in their last bits between batches where the processor has AMX.
  * Versions: no function changes its meaning or arguments, and no struct its members, before the
  * library's number (SOVERSION) changes; new things come as new functions.
  * C++: cloze_runtime.hpp wraps all of this.
@@ -84,8 +85,8 @@ CLOZE_EXPORT int cloze_limit_instruction_set(const char* name);
 CLOZE_EXPORT cloze_model* cloze_model_open(const char* path);
 CLOZE_EXPORT void cloze_model_close(cloze_model* model);
 /* transformers' name of the model: "BertForQuestionAnswering", "BertForSequenceClassification",
- * "BertForTokenClassification", "BertForMultipleChoice", or "BertForPreTraining", which cloze_run does
- * not run; for a GroupBERT with "Group" in front. It lives until the model is closed. */
+ * "BertForTokenClassification", "BertForMultipleChoice", "BertModel" for one that makes vectors, or
+ * "BertForPreTraining", which cloze_run does not run; for a GroupBERT with "Group" in front. It lives until the model is closed. */
 CLOZE_EXPORT const char* cloze_model_architecture(const cloze_model* model);
 /* The maximum number of tokens in a sequence, and the number of token ids. */
 CLOZE_EXPORT int64_t cloze_model_positions(const cloze_model* model);
@@ -233,6 +234,7 @@ CLOZE_EXPORT int64_t cloze_result_end(const cloze_result* result, int64_t row, i
  *   sequence classification   1 for each class of each sequence; a regression has 1 per sequence
  *   token classification      1 for each class of each token
  *   multiple choice           1 for each sequence, which is a choice
+ *   vectors                   cloze_model_dimensions() for each sequence, before normalisation
  */
 CLOZE_EXPORT int64_t cloze_logits_count(const cloze_model* model, const cloze_batch* batch);
 /* Returns 0, or -1 when it fails; then `logits` is as it was. */

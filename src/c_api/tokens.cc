@@ -112,7 +112,7 @@ const Element* array_of(const cloze_encoding* encoding,
                                  [&] { return (opened_encoding(encoding).*member).data(); });
 }
 
-// Writes as much of a text as has room beside the NUL behind it.
+// Writes as much of a text as fits in front of the NUL that ends it.
 void copy_out(std::string_view text, char* buffer, int64_t size) {
   if (size == 0) return;
   const size_t bytes = std::min(text.size(), static_cast<size_t>(size - 1));

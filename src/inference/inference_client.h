@@ -41,7 +41,7 @@ class InferenceClient {
   // kMostTokens tokens go into one.
   void run(std::span<const data::Sample> samples,
            const std::function<void(const data::MicroBatch&)>& visit);
-  // Calls `visit` for each sample, with its index and its logits: the rows of the head's one output
+  // Calls `visit` for each sample, with its index and its logits: the rows of the head's first output
   // for its tokens, or its one row. Not for a head that predicts words.
   void run_each(std::span<const data::Sample> samples,
                 const std::function<void(size_t sample, std::span<const float> logits)>& visit);

@@ -55,7 +55,7 @@ class Body {
   bool flag(std::string_view name) const { return at(name).get<bool>(); }
   std::string text(std::string_view name) const;
   std::optional<int64_t> count(std::string_view name) const;
-  // Those of a kTexts, kTextList or kDocuments.
+  // The texts of a kTexts, kTextList or kDocuments.
   std::vector<std::string> texts(std::string_view name) const;
   std::vector<std::vector<int64_t>> id_lists(std::string_view name) const;
   bool is_list(std::string_view name) const { return at(name).is_array(); }

@@ -25,7 +25,7 @@ struct PartLengths {
   int64_t sum() const { return first + second; }
 };
 
-// What is left of parts that share `room` tokens.
+// Cuts parts until they fit into `room` tokens together, and returns what is left of each.
 PartLengths kept_lengths(const PartLengths& tokens, int64_t room);
 
 struct SequenceSample {

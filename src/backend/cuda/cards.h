@@ -16,7 +16,7 @@ struct Card {
   int64_t memory_bytes = 0;
   int capability_major = 0, capability_minor = 0;
   int multiprocessors = 0;
-  // Of a card to plan for: the file of its peak rates, by its name in configs/devices.
+  // The file of its peak rates, by its name in configs/devices, of a card to plan for.
   std::string data_sheet = {};
 
   std::string capability() const;       // "9.0"

@@ -11,7 +11,7 @@ namespace cloze::backend::gpu {
 
 using KernelsByOperator = std::unordered_map<const graph::OpDefinition*, std::vector<KernelEntry>>;
 
-// Those of an operator; none where it has none.
+// The kernels of an operator; none where it has none.
 inline std::span<const KernelEntry> kernels_of(const KernelsByOperator& kernels,
                                                const graph::OpDefinition& op) {
   const auto found = kernels.find(&op);

@@ -1,4 +1,4 @@
-// An endpoint of the table with a made-up model behind it, for tests of what it reads and writes.
+// For tests: an endpoint of the table, served by a made-up model.
 #pragma once
 
 #include <fmt/format.h>
