@@ -348,6 +348,8 @@ class ConvertTest(InferenceEffects, unittest.TestCase):
                             "f32" not in str(list_of(base))),
         "max_shard_size": Effect("8KB", lambda run, base: run.has(f"out/{FILE}.index.json") and not
                                  base.has(f"out/{FILE}.index.json"), arguments=["hf2hf", MODEL]),
+        "pooling": Effect("max", lambda run, base: "pooling_mode_max_tokens" in str(run.lines("out/1_Pooling/config.json"))
+                          and not base.has("out/modules.json"), arguments=["hf2hf", MODEL]),
         "num_embeddings_splits": Effect(2, other_tensors),
         "use_qkv_bias": Effect("false", other_tensors),
         "use_attention_bias": Effect("false", other_tensors),

@@ -10,6 +10,8 @@
 #include "checkpoints/conversion_check.h"
 #include "checkpoints/conversion_configuration.h"
 #include "checkpoints/converted_folder.h"
+#include "checkpoints/sentence_conversion.h"
+#include "checkpoints/sentence_files.h"
 #include "checkpoints/stored_model.h"
 #include "checkpoints/stored_tokenizer.h"
 #include "checkpoints/tensor_editing.h"
@@ -38,6 +40,7 @@ class Conversion {
     check_conversion(options_, model_, report_.notes);
     take_tensors();
     read_configuration();
+    keep_encoder();
     if (!to_hugging_face()) leave_out_convolution_biases();
     leave_out_parts();
     fit_vocabulary();
@@ -128,6 +131,20 @@ class Conversion {
     }
   }
 
+  // A model that makes vectors of texts has no other head.
+  void keep_encoder() {
+    if (!to_hugging_face()) return;
+    converted_.sentences = sentence_model(options_, model_, *config_);
+    if (!converted_.sentences) return;
+    const std::vector<std::string> heads = take_heads(tensors_, converted_.sentences->layers);
+    if (!heads.empty()) note("left out, of another head: {}", list_names(heads, kNamesInNote));
+  }
+
+  models::BertHead head() const {
+    if (!converted_.sentences) return {};
+    return {.kind = models::HeadKind::kEmbedding, .embedding = converted_.sentences->layers};
+  }
+
   void leave_out_parts() {
     const auto leave_out = [&](bool is_wanted, std::initializer_list<std::string_view> parts) {
       if (is_wanted) return;
@@ -195,7 +212,7 @@ class Conversion {
       note("there is no configuration, so shapes were not compared; give --config");
       return;
     }
-    std::map<std::string, Shape> missing = pretraining_shapes(*config_);
+    std::map<std::string, Shape> missing = parameter_shapes(*config_, head());
     const size_t num_expected = missing.size();
     std::vector<std::string> others;
     for (const TensorView& tensor : tensors_) {
@@ -213,6 +230,8 @@ class Conversion {
       missing.erase(expected);
     }
     if (missing.size() == num_expected) refuse_as_no_bert();
+    // A bare encoder of transformers has a pooler, which no vector needs.
+    if (converted_.sentences) std::erase_if(others, is_of_pooler);
     if (!others.empty())
       note("not part of the pre-training model: {}", list_names(others, kNamesInNote));
     if (missing.empty()) return;
@@ -224,9 +243,12 @@ class Conversion {
   // Biases that the model lacks become zeros for programs that expect them.
   void add_absent_biases() {
     std::vector<std::string> names;
-    for (const models::AbsentBias& bias :
-         models::absent_biases(*config_, models::HeadKind::kPretraining)) {
-      if (model_.find(bias.name) != nullptr) continue;
+    for (const models::AbsentBias& bias : models::absent_biases(*config_, head().kind)) {
+      if (std::ranges::any_of(tensors_, [&](const TensorView& tensor) {
+            return full_name(tensor.name) == bias.name;
+          })) {
+        continue;
+      }
       if (!to_hugging_face() && is_convolution_bias(bias.name)) continue;
       const auto& bytes = storage_.emplace_back(static_cast<size_t>(bias.size) * sizeof(float));
       tensors_.push_back({bias.name, DType::kF32, Shape{bias.size}, bytes});
@@ -272,6 +294,7 @@ class Conversion {
 
   void write_files(const std::vector<TextFile>& files) {
     for (const TextFile& file : files) {
+      platform::make_writable_directory((options_.output_dir / file.name).parent_path());
       platform::write_file_atomically(options_.output_dir / file.name, file.text);
       report_.files.push_back(file.name);
     }
@@ -284,8 +307,16 @@ class Conversion {
 
   void write_hugging_face() {
     count(tensors_);
+    std::vector<std::string> dense;
+    if (converted_.sentences) {
+      std::vector<formats::TensorSource> sources;
+      for (const TensorView& tensor : tensors_) sources.push_back(formats::source_of(tensor));
+      dense = write_dense_layers(options_.output_dir, converted_.sentences->layers, sources);
+      name_as_bare_encoder(tensors_, converted_.sentences->layers);
+    }
     report_.files =
         formats::write_model_folder(options_.output_dir, tensors_, options_.max_shard_bytes);
+    report_.files.insert(report_.files.end(), dense.begin(), dense.end());
   }
 
   TensorflowNames names_there() const {
@@ -317,9 +348,14 @@ class Conversion {
   void name_other_files() {
     if (!fs::is_directory(options_.checkpoint)) return;
     std::vector<std::string> names = model_.other_files();
+    const auto is_written = [&](const std::string& name) {
+      return std::ranges::any_of(report_.files, [&](const fs::path& file) {
+        return !file.empty() && *file.begin() == name;
+      });
+    };
     std::erase_if(names, [&](const std::string& name) {
       return name == configuration_name_ || name == converted_.vocabulary_file.filename() ||
-             std::ranges::find(report_.files, name) != report_.files.end();
+             is_written(name);
     });
     if (!names.empty())
       note("files of the folder that are not carried over: {}", list_names(names, kNamesInNote));

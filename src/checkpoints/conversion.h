@@ -1,7 +1,8 @@
 // A model from one form of checkpoint into another, with the files that make it complete there:
 //
 //   Hugging Face   config.json, model.safetensors (or shards), the tokenizer's files, README.md:
-//                  what from_pretrained of transformers needs
+//                  what from_pretrained of transformers needs; of a model that makes vectors of
+//                  texts also what sentence-transformers needs (sentence_files.h)
 //   Google         bert_model.ckpt.*, bert_config.json, vocab.txt
 //   Graphcore      the same with Graphcore's names (tensorflow_tensors.h); by default in half
 //                  precision, SQuAD's head excepted, and with 30,400 words, as its programs expect
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "checkpoints/conversion_action.h"
+#include "ops/pooling.h"
 
 namespace cloze::checkpoints {
 
@@ -32,6 +34,9 @@ struct ConversionOptions {
   std::optional<int64_t> vocab_size;
   std::optional<int64_t> precision;  // 16 or 32 bits; none: as they are, 16 for Graphcore
   uint64_t max_shard_bytes = 0;      // Hugging Face's; 0: never in shards
+  // Hugging Face's; makes a folder of sentence-transformers of any model's encoder. None: of a
+  // model's that is one, with the mode that it states.
+  std::optional<ops::PoolingMode> pooling = {};
   // Graphcore's; false leaves the tensors out.
   bool use_qkv_bias = true;
   bool use_attention_bias = true;

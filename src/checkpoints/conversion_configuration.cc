@@ -113,9 +113,15 @@ std::optional<ConversionConfiguration> conversion_configuration(const Conversion
   return read;
 }
 
-std::map<std::string, Shape> pretraining_shapes(const BertConfig& config) {
+std::map<std::string, Shape> parameter_shapes(const BertConfig& config,
+                                              const models::BertHead& head) {
   graph::Graph graph;
-  models::bert_for_training(graph, config, {}, {.tokens = 8, .sequences = 1, .predictions = 1});
+  const models::BatchShape shape{.tokens = 8, .sequences = 1, .predictions = 1};
+  if (head.kind == models::HeadKind::kEmbedding) {
+    models::bert_for_inference(graph, config, head, shape);
+  } else {
+    models::bert_for_training(graph, config, head, shape);
+  }
   std::map<std::string, Shape> shapes;
   for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {
     shapes[graph.info(value).name] = graph.type(value).shape;

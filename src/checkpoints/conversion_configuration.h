@@ -13,6 +13,7 @@
 #include "checkpoints/stored_model.h"
 #include "formats/json.h"
 #include "models/bert_config.h"
+#include "models/bert_heads.h"
 
 namespace cloze::checkpoints {
 
@@ -30,7 +31,8 @@ std::optional<ConversionConfiguration> conversion_configuration(
     const ConversionOptions& options, const StoredModel& model,
     std::span<const formats::TensorView> tensors, std::vector<std::string>& notes);
 
-// Shapes of the parameters of BERT's or GroupBERT's pre-training model, by name.
-std::map<std::string, Shape> pretraining_shapes(const models::BertConfig& config);
+// Shapes of the parameters of a BERT or GroupBERT with a head, by name.
+std::map<std::string, Shape> parameter_shapes(const models::BertConfig& config,
+                                              const models::BertHead& head);
 
 }  // namespace cloze::checkpoints

@@ -6,6 +6,8 @@
 
 #include "base/data_folder_test.h"
 #include "base/error.h"
+#include "checkpoints/hugging_face_config.h"
+#include "checkpoints/sentence_files.h"
 #include "checkpoints/stored_model.h"
 #include "formats/json.h"
 #include "platform/files/atomic_file.h"
@@ -81,6 +83,69 @@ TEST_F(CheckpointConversionTest, ThereAndBackGivesTheSameBytes) {
   graphcore.use_qkv_split = false;
   convert_checkpoint(graphcore);
   expect_same_tensors(folder_ / "graphcore", kFixtures / "graphcore");
+}
+
+// Any model's encoder becomes one that makes vectors of texts, and stays it when it is converted
+// again, with what its folder says of texts.
+TEST_F(CheckpointConversionTest, AnEncoderBecomesAFolderOfSentenceTransformers) {
+  ConversionOptions pooled =
+      options("hf2hf", kFixtures.parent_path() / "bert_classification", "first");
+  pooled.pooling = ops::PoolingMode::kFirst;
+  const ConversionReport report = convert_checkpoint(pooled);
+  EXPECT_TRUE(has_note(report, "left out, of another head: classifier.bias, classifier.weight"));
+  EXPECT_FALSE(has_note(report, "pre-training"));
+  const formats::Json config = formats::read_json_file(folder_ / "first/config.json");
+  EXPECT_EQ(config["architectures"], formats::Json::array({"BertModel"}));
+  EXPECT_FALSE(config.contains("id2label"));
+  const StoredModel first(folder_ / "first");
+  EXPECT_NE(first.find("encoder.layer.0.output.dense.weight"), nullptr);
+  EXPECT_NE(first.find("pooler.dense.weight"), nullptr);
+  EXPECT_NE(platform::read_file(folder_ / "first/README.md").find("library_name: sentence-trans"),
+            std::string::npos);
+
+  const auto layers = read_embedding_layers(folder_ / "first", bert_config_from_json(config, ""));
+  EXPECT_EQ(layers.pooling, std::vector{ops::PoolingMode::kFirst});
+  convert_checkpoint(options("hf2hf", folder_ / "first", "second"));
+  expect_same_tensors(folder_ / "second", folder_ / "first");
+  for (const char* name : {"config.json", "modules.json", "1_Pooling/config.json",
+                           "sentence_bert_config.json", "config_sentence_transformers.json"}) {
+    EXPECT_EQ(platform::read_file(folder_ / "second" / name),
+              platform::read_file(folder_ / "first" / name));
+  }
+}
+
+TEST_F(CheckpointConversionTest, DenseLayersComeAlong) {
+  const fs::path source = folder_ / "source";
+  fs::copy(kFixtures.parent_path() / "bert_classification", source, fs::copy_options::recursive);
+  const models::BertConfig config = read_hugging_face_config(source / "config.json");
+  const models::EmbeddingLayers layers{
+      .dense = {{.name = "2_Dense", .in_features = config.hidden_size, .out_features = 2}}};
+  const SentenceSettings settings{.max_length = 9, .prompts = {{"query", "ask: "}}};
+  const std::vector<float> values(static_cast<size_t>(2 * config.hidden_size), 0.5F);
+  const auto bytes = std::as_bytes(std::span(values));
+  write_dense_layers(source, layers,
+                     std::vector{formats::source_of({.name = "2_Dense.linear.weight",
+                                                     .shape = Shape{2, config.hidden_size},
+                                                     .bytes = bytes}),
+                                 formats::source_of({.name = "2_Dense.linear.bias",
+                                                     .shape = Shape{2},
+                                                     .bytes = bytes.first(2 * sizeof(float))})});
+  for (const TextFile& file : sentence_files(layers, settings, config)) {
+    fs::create_directories((source / file.name).parent_path());
+    platform::write_file_atomically(source / file.name, file.text);
+  }
+  const ConversionReport report = convert_checkpoint(options("hf2hf", source, "out"));
+  EXPECT_FALSE(has_note(report, "not in the checkpoint"));
+  EXPECT_TRUE(has_note(report, "files of the folder that are not carried over"));
+  EXPECT_FALSE(has_note(report, "2_Dense"));
+  expect_same_tensors(folder_ / "out/2_Dense", source / "2_Dense");
+  EXPECT_EQ(read_embedding_layers(folder_ / "out", config), layers);
+  EXPECT_EQ(read_sentence_settings(folder_ / "out", config), settings);
+  ConversionOptions wrong = options("hf2hf", source, "other");
+  wrong.pooling = ops::PoolingMode::kMax;
+  convert_checkpoint(wrong);
+  EXPECT_EQ(read_embedding_layers(folder_ / "other", config).pooling,
+            std::vector{ops::PoolingMode::kMax});
 }
 
 // One of the two has a bias in its convolution, the other gets zeros for it at the end.

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "base/error.h"
 #include "checkpoints/added_tokens.h"
 #include "checkpoints/hugging_face_config.h"
 #include "checkpoints/hugging_face_tokenizer.h"
+#include "checkpoints/sentence_files.h"
 #include "checkpoints/stored_head.h"
 #include "checkpoints/stored_model.h"
 #include "checkpoints/stored_tokenizer.h"
@@ -36,6 +38,10 @@ std::string config_text(const ConvertedModel& model) {
       add_label_names(numbered_labels(model.num_labels), config);
     }
   }
+  if (model.sentences) {
+    config["architectures"] = {model.architecture};
+    for (const char* of_head : {"id2label", "label2id", "problem_type"}) config.erase(of_head);
+  }
   config["vocab_size"] = model.config.vocab_size;
   config[config.contains("dtype") ? "dtype" : "torch_dtype"] = model.dtype;
   return formats::json_text(config);
@@ -45,7 +51,7 @@ std::string model_card(const ConvertedModel& model) {
   const models::BertConfig& c = model.config;
   return fmt::format(
       "---\n"
-      "library_name: transformers\n"
+      "library_name: {}\n"
       "tags:\n- bert\n- cloze\n"
       "---\n\n"
       "# {}\n\n"
@@ -53,7 +59,8 @@ std::string model_card(const ConvertedModel& model) {
       "Converted with cloze from the checkpoint {}; it was not trained further.\n\n"
       "## To be filled in\n\n"
       "Language, licence, training data, intended use and limits.\n",
-      model.architecture, c.num_hidden_layers, c.hidden_size, c.num_attention_heads, c.vocab_size,
+      model.sentences ? "sentence-transformers" : "transformers", model.architecture,
+      c.num_hidden_layers, c.hidden_size, c.num_attention_heads, c.vocab_size,
       c.max_position_embeddings, model.source_name);
 }
 
@@ -160,6 +167,11 @@ std::vector<TextFile> hugging_face_files(const ConvertedModel& model,
   const bool has_card = !model.source_folder.empty() && fs::exists(card);
   files.push_back({"README.md", has_card ? platform::read_file(card) : model_card(model)});
   files.push_back({"config.json", config_text(model)});
+  if (model.sentences) {
+    std::ranges::move(
+        sentence_files(model.sentences->layers, model.sentences->settings, model.config),
+        std::back_inserter(files));
+  }
   return files;
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "checkpoints/hugging_face_tokenizer.h"
+#include "checkpoints/sentence_conversion.h"
 #include "formats/json.h"
 #include "formats/safetensors.h"
 #include "models/bert_config.h"
@@ -20,6 +22,7 @@ struct ConvertedModel {
   std::filesystem::path source_folder;    // of a Hugging Face folder; empty otherwise
   std::string source_name;                // for the model card
   std::filesystem::path vocabulary_file;  // may be empty
+  std::optional<SentenceModel> sentences = {};  // of a model that makes vectors of texts
   // describe_tensors() says it of the weights.
   std::string architecture;  // "BertForPreTraining"
   std::string dtype;         // "float32"
@@ -30,8 +33,9 @@ struct ConvertedModel {
 // known, and there is at least one tensor.
 void describe_tensors(std::span<const formats::TensorView> tensors, ConvertedModel& model);
 
-// config.json, README.md and the tokenizer's files. Files of a Hugging Face folder are copied
-// unchanged where they fit; a vocabulary with more tokens than rows is cut, and `notes` says so.
+// config.json, README.md, the tokenizer's files, and those of sentence_files.h. Files of a Hugging
+// Face folder are copied unchanged where they fit; a vocabulary with more tokens than rows is cut,
+// and `notes` says so.
 std::vector<TextFile> hugging_face_files(const ConvertedModel& model,
                                          std::vector<std::string>& notes);
 

@@ -18,13 +18,7 @@ using formats::Json;
 using models::DenseLayer, models::EmbeddingLayers;
 using ops::PoolingMode;
 
-// The modes in the order in which sentence-transformers puts their vectors side by side.
-struct ModeName {
-  PoolingMode mode;
-  const char* key;   // up to 5
-  const char* name;  // of 6
-};
-constexpr std::array<ModeName, 6> kModes{
+constexpr std::array<PoolingKey, 6> kModes{
     {{PoolingMode::kFirst, "pooling_mode_cls_token", "cls"},
      {PoolingMode::kMax, "pooling_mode_max_tokens", "max"},
      {PoolingMode::kMean, "pooling_mode_mean_tokens", "mean"},
@@ -54,7 +48,13 @@ std::vector<Module> modules_in(const fs::path& folder) {
       throw_user_error("{}: path is \"{}\"; it must be a folder in {}", source, path,
                        folder.string());
     }
-    modules.push_back({type.substr(type.rfind('.') + 1), path});
+    const Module module{type.substr(type.rfind('.') + 1), path};
+    if (module.kind == "Dense" &&
+        (path.empty() || std::ranges::count(modules, path, &Module::path))) {
+      throw_user_error("{}: a Dense has the path \"{}\"; it must be a folder of its own", source,
+                       path);
+    }
+    modules.push_back(module);
   }
   return modules;
 }
@@ -106,7 +106,7 @@ std::vector<PoolingMode> read_pooling(const fs::path& file, int64_t hidden_size)
   if (const Json* names = reader.find("pooling_mode")) {
     modes = modes_named(*names, reader);
   } else {
-    for (const ModeName& one : kModes) {
+    for (const PoolingKey& one : kModes) {
       bool is_set = false;
       reader.read(one.key, is_set);
       if (is_set) modes.push_back(one.mode);
@@ -290,21 +290,31 @@ std::pair<EmbeddingLayers, SentenceSettings> sentence_from_json(const Json& json
   return {layers, settings};
 }
 
+std::span<const PoolingKey> pooling_keys() { return kModes; }
+
 std::string_view pooling_name(PoolingMode mode) {
-  return std::ranges::find(kModes, mode, &ModeName::mode)->name;
+  return std::ranges::find(kModes, mode, &PoolingKey::mode)->name;
 }
 
 std::vector<std::string> pooling_names() {
   std::vector<std::string> names;
-  for (const ModeName& one : kModes) names.emplace_back(one.name);
+  for (const PoolingKey& one : kModes) names.emplace_back(one.name);
   return names;
 }
 
 PoolingMode pooling_named(std::string_view name) {
-  for (const ModeName& one : kModes) {
+  for (const PoolingKey& one : kModes) {
     if (one.name == name) return one.mode;
   }
   throw_user_error("pooling is {}; known are {}", name, fmt::join(pooling_names(), ", "));
+}
+
+void replace_pooling(EmbeddingLayers& layers, PoolingMode mode, const fs::path& model) {
+  if (!layers.dense.empty() && layers.pooling.size() != 1) {
+    throw_user_error("{} has dense layers for {} modes of pooling; leave the mode to its folder",
+                     model.string(), layers.pooling.size());
+  }
+  layers.pooling = {mode};
 }
 
 }  // namespace cloze::checkpoints

@@ -9,7 +9,8 @@
 //   sentence_bert_config.json            max_seq_length, do_lower_case; of 6: neither
 //   config_sentence_transformers.json    prompts, default_prompt_name, similarity_fn_name
 //
-// Both generations are read. A module is known by the last part of its type.
+// Both generations are read; sentence_files.h writes the older. A module is known by the last part of
+// its type.
 //
 // Errors: UserError that names file, key and value for a module, a mode, an order or an activation
 // that is not here; DataError for files that are not JSON.
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,11 +64,22 @@ formats::Json sentence_json(const models::EmbeddingLayers& layers,
                             const SentenceSettings& settings);
 std::pair<models::EmbeddingLayers, SentenceSettings> sentence_from_json(const formats::Json& json);
 
-// The name of a mode in files of sentence-transformers 6 and in options: "cls", "mean", "max",
-// "mean_sqrt_len_tokens", "weightedmean", "lasttoken".
+// A mode's key in files up to 5, "pooling_mode_cls_token".
+struct PoolingKey {
+  ops::PoolingMode mode;
+  const char* key;
+  const char* name;  // in files of 6 and in options
+};
+// All modes, in the order in which files up to 5 put their vectors side by side.
+std::span<const PoolingKey> pooling_keys();
+// The name of a mode: "cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken".
 std::string_view pooling_name(ops::PoolingMode mode);
 std::vector<std::string> pooling_names();
 // UserError that lists the names.
 ops::PoolingMode pooling_named(std::string_view name);
+// Puts a mode in the place of those that a model states. UserError where its dense layers expect
+// several modes.
+void replace_pooling(models::EmbeddingLayers& layers, ops::PoolingMode mode,
+                     const std::filesystem::path& model);
 
 }  // namespace cloze::checkpoints

@@ -1,11 +1,14 @@
 #include "checkpoints/sentence_folder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "base/error.h"
+#include "checkpoints/sentence_files.h"
 #include "checkpoints/stored_head.h"
+#include "formats/json.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/own_folder_test.h"
 
@@ -127,6 +130,15 @@ TEST_F(SentenceFolderTest, RefusesOtherModulesAndOrders) {
             "modules.json: Pooling comes after Normalize; supported is the order Transformer, "
             "Pooling, Dense, Normalize");
   EXPECT_EQ(with("Transformer"), "modules.json lists no Pooling");
+  for (const char* path : {"", "1_A"}) {
+    write("modules.json", fmt::format(R"([{{"path": "1_A", "type": "Dense"}},
+                                         {{"path": "{}", "type": "Dense"}}])",
+                                      path));
+    EXPECT_EQ(error_of([&] { layers(); }),
+              fmt::format("modules.json: a Dense has the path \"{}\"; it "
+                          "must be a folder of its own",
+                          path));
+  }
   write("modules.json", R"([{"path": "../other", "type": "Pooling"}])");
   EXPECT_NE(error_of([&] { layers(); }).find("path is \"../other\"; it must be a folder in"),
             std::string::npos);
@@ -204,6 +216,57 @@ TEST_F(SentenceFolderTest, GoesThroughThePackedFormUnchanged) {
   const auto [read_layers, read_settings] = sentence_from_json(sentence_json(layers, settings));
   EXPECT_EQ(read_layers, layers);
   EXPECT_EQ(read_settings, settings);
+}
+
+TEST_F(SentenceFolderTest, WhatIsWrittenIsReadAgain) {
+  const models::EmbeddingLayers wanted{
+      .pooling = {PoolingMode::kFirst, PoolingMode::kMean, PoolingMode::kLast},
+      .dense = {{.name = "2_Dense", .in_features = 24, .out_features = 4, .has_bias = false},
+                {.name = "3_Dense", .in_features = 4, .out_features = 2, .has_tanh = false}},
+      .is_normalized = true};
+  const SentenceSettings said{.max_length = 40,
+                              .lower_case = true,
+                              .prompts = {{"query", "q: "}, {"document", ""}},
+                              .default_prompt = "query",
+                              .similarity = "dot"};
+  for (const TextFile& file : sentence_files(wanted, said, kConfig)) write(file.name, file.text);
+  EXPECT_EQ(layers(), wanted);
+  EXPECT_EQ(settings(), said);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "4_Normalize/config.json"));
+  // text-embeddings-inference asks for these two.
+  const formats::Json pooling = formats::read_json_file(folder_ / "1_Pooling/config.json");
+  EXPECT_EQ(pooling["pooling_mode_cls_token"], true);
+  EXPECT_EQ(pooling["pooling_mode_mean_tokens"], true);
+  for (const TextFile& file : sentence_files({}, {}, kConfig)) write(file.name, file.text);
+  EXPECT_EQ(layers(), models::EmbeddingLayers());
+  EXPECT_EQ(settings(), SentenceSettings{.max_length = 64});
+  EXPECT_EQ(error_of([] {
+              sentence_files({.pooling = {PoolingMode::kLast, PoolingMode::kMean}}, {}, kConfig);
+            }),
+            "the model's modes of pooling are lasttoken, mean; the older form of "
+            "sentence-transformers' folders has them only in the order mean, lasttoken");
+}
+
+TEST_F(SentenceFolderTest, DenseLayersHaveFilesOfTheirOwn) {
+  const models::EmbeddingLayers layers{.dense = {{.name = "2_Dense"}, {.name = "22_Dense"}}};
+  const std::vector<float> values{1.0F, 2.0F, 3.0F};
+  const auto bytes = std::as_bytes(std::span(values));
+  std::vector<formats::TensorSource> tensors;
+  for (const char* name :
+       {"bert.pooler.dense.bias", "2_Dense.linear.bias", "22_Dense.linear.bias"}) {
+    tensors.push_back(formats::source_of(
+        {.name = name, .dtype = DType::kF32, .shape = Shape{3}, .bytes = bytes}));
+  }
+  EXPECT_FALSE(is_of_dense_layer(layers, "bert.pooler.dense.bias"));
+  EXPECT_TRUE(is_of_dense_layer(layers, "22_Dense.linear.bias"));
+  const std::vector<std::string> files = write_dense_layers(folder_, layers, tensors);
+  EXPECT_EQ(files,
+            (std::vector<std::string>{"2_Dense/model.safetensors", "22_Dense/model.safetensors"}));
+  for (const std::string& file : files) {
+    const formats::SafetensorsFile read(folder_ / file);
+    ASSERT_EQ(read.tensors().size(), 1u);
+    EXPECT_EQ(read.tensors()[0].name, "linear.bias");
+  }
 }
 
 TEST_F(SentenceFolderTest, ABareEncoderHasItsModules) {

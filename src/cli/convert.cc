@@ -3,6 +3,7 @@
 #include <string>
 
 #include "checkpoints/conversion.h"
+#include "checkpoints/sentence_folder.h"
 #include "cli/options/commands.h"
 #include "formats/model_tensors.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 struct Options {
   std::string action;
+  std::string pooling;  // "": as the model's folder says
   std::string max_shard_size = "5GB";
   checkpoints::ConversionOptions conversion{.output_dir = "converted_ckpt"};
 };
@@ -20,6 +22,7 @@ void run(Options& options) {
   const checkpoints::ConversionAction action = checkpoints::conversion_action(options.action);
   conversion.from = action.from;
   conversion.to = action.to;
+  if (!options.pooling.empty()) conversion.pooling = checkpoints::pooling_named(options.pooling);
   conversion.max_shard_bytes = formats::shard_bytes(options.max_shard_size);
   const checkpoints::ConversionReport report = checkpoints::convert_checkpoint(conversion);
   for (const std::string& note : report.notes) fmt::print("{}\n", note);
@@ -29,8 +32,8 @@ void run(Options& options) {
   fmt::print("{} tensors, {} elements\n", report.tensors, report.elements);
 }
 
-// Why max_shard_size may not be there.
-std::string without_shards(const std::string& named) {
+// Why an option of Hugging Face's form may not be there.
+std::string for_another_form(const std::string& named) {
   const checkpoints::ConversionAction action = checkpoints::conversion_action(named);
   if (action.to == checkpoints::CheckpointForm::kHuggingFace) return "";
   return fmt::format("is for Hugging Face's files; leave it out, or choose {}2hf",
@@ -72,7 +75,14 @@ void add_options(OptionTable& table, Options& o) {
   table.add("precision", &conversion.precision,
             "Bits per weight, 16 or 32; default: unchanged; to graphcore 16");
   table.add("max_shard_size", &o.max_shard_size, "Largest Hugging Face file, such as 500MB or 5GB",
-            {.misplaced = [&o] { return without_shards(o.action); }});
+            {.misplaced = [&o] { return for_another_form(o.action); }});
+  table.add("pooling", &o.pooling,
+            "Write a folder of sentence-transformers, whose vectors are pooled in this way: cls, "
+            "mean, max, "
+            "mean_sqrt_len_tokens, weightedmean or lasttoken. Default: if the model's folder is "
+            "one, as it says",
+            {.choices = checkpoints::pooling_names(),
+             .misplaced = [&o] { return for_another_form(o.action); }});
   add_graphcore_options(table, conversion);
 }
 

@@ -78,6 +78,8 @@ TEST(Convert, SaysWhatItCannotDo) {
       run_command({"convert", "hf2google", "/no/such/model", "--max-shard-size", "1GB"});
   EXPECT_EQ(google.error,
             "cloze: --max-shard-size is for Hugging Face's files; leave it out, or choose hf2hf\n");
+  EXPECT_EQ(run_command({"convert", "hf2google", "/no/such/model", "--pooling", "mean"}).error,
+            "cloze: --pooling is for Hugging Face's files; leave it out, or choose hf2hf\n");
 }
 
 }  // namespace

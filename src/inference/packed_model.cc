@@ -295,12 +295,7 @@ PretrainedModel as_encoder(PretrainedModel model, std::optional<ops::PoolingMode
                                       pooling ? "--pooling says how" : kMeanNote));
     model.head = {.kind = models::HeadKind::kEmbedding};
   }
-  if (!pooling) return model;
-  if (!model.head.embedding.dense.empty() && model.head.embedding.pooling.size() != 1) {
-    throw_user_error("{} has dense layers for {} modes of pooling; leave the mode to its folder",
-                     model.path.string(), model.head.embedding.pooling.size());
-  }
-  model.head.embedding.pooling = {*pooling};
+  if (pooling) checkpoints::replace_pooling(model.head.embedding, *pooling, model.path);
   return model;
 }
 
