@@ -16,6 +16,8 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "checkpoints/sentence_files.h"
+#include "checkpoints/sentence_folder.h"
 #include "data/corpus/array_corpus.h"
 #include "data/corpus/corpus_reader.h"
 #include "data/records/record_dataset.h"
@@ -23,6 +25,7 @@
 #include "data/wikipedia/dump_reader.h"
 #include "formats/bzip2_compressed_test.h"
 #include "formats/hdf5_absent_test.h"
+#include "formats/json.h"
 #include "platform/files/file.h"
 #include "record_formats.h"
 #include "train/saving/checkpoint.h"
@@ -261,6 +264,136 @@ TEST_F(CorruptionTest, Checkpoints) {
     EXPECT_EQ(outcomes.same + outcomes.other, 0) << name << ": " << outcomes;
     EXPECT_TRUE(read(write(name, good)));
   }
+}
+
+// --- Folders of sentence-transformers ----------------------------------------------------------
+
+const models::BertConfig kEncoder{
+    .hidden_size = 8, .num_attention_heads = 2, .max_position_embeddings = 64};
+
+// The files of a folder with all that such a folder may have, in the older form or the newer one.
+std::vector<checkpoints::TextFile> sentence_folder(bool is_newer) {
+  std::vector<checkpoints::TextFile> files = checkpoints::sentence_files(
+      {.pooling = {ops::PoolingMode::kFirst, ops::PoolingMode::kMean},
+       .dense = {{.name = "2_Dense", .in_features = 16, .out_features = 4}},
+       .is_normalized = true},
+      {.max_length = 40,
+       .prompts = {{"query", "q: "}, {"document", ""}},
+       .default_prompt = "query"},
+      kEncoder);
+  if (!is_newer) return files;
+  for (checkpoints::TextFile& file : files) {
+    if (file.name == "1_Pooling/config.json") {
+      file.text = R"({"embedding_dimension": 8, "pooling_mode": ["cls", "mean"]})";
+    } else if (file.name == "sentence_bert_config.json") {
+      file.name = "tokenizer_config.json";
+      file.text = R"({"model_max_length": 40, "do_lower_case": true})";
+    }
+  }
+  return files;
+}
+
+// All that is read of such a folder, as a text.
+std::string sentences_in(const fs::path& folder) {
+  for (const std::string& dense : checkpoints::dense_folders(folder)) {
+    EXPECT_FALSE(fs::path(dense).is_absolute());
+    EXPECT_EQ(dense.find(".."), std::string::npos);
+  }
+  const auto layers = checkpoints::read_embedding_layers(folder, kEncoder);
+  EXPECT_GE(layers.dimensions(kEncoder.hidden_size), 1);
+  const auto settings = checkpoints::read_sentence_settings(folder, kEncoder);
+  EXPECT_LE(*settings.max_length, kEncoder.max_position_embeddings);
+  settings.default_text();
+  return formats::json_line(checkpoints::sentence_json(layers, settings));
+}
+
+TEST_F(CorruptionTest, FoldersOfSentenceTransformers) {
+  for (const bool is_newer : {false, true}) {
+    fs::remove_all(folder_);
+    const std::vector<checkpoints::TextFile> files = sentence_folder(is_newer);
+    for (const checkpoints::TextFile& file : files) {
+      fs::create_directories((folder_ / file.name).parent_path());
+      write(file.name, file.text);
+    }
+    const std::string whole = sentences_in(folder_);
+    for (const checkpoints::TextFile& file : files) {
+      const Outcomes outcomes = damage(
+          file.name, file.text, [&](const fs::path&) { return sentences_in(folder_) == whole; },
+          kRounds / 4);
+      // Normalize has no configuration that counts.
+      if (file.text.size() > 4)
+        EXPECT_GT(outcomes.refused, outcomes.cuts * 9 / 10) << file.name << outcomes;
+      write(file.name, file.text);
+    }
+  }
+}
+
+// Copies of a value, each with another value in the place of one of its parts.
+std::vector<formats::Json> with_other_parts(const formats::Json& whole) {
+  using formats::Json;
+  static const std::vector<Json> others{nullptr,
+                                        true,
+                                        -1,
+                                        0,
+                                        3,
+                                        int64_t{1} << 62,
+                                        ~uint64_t{0},
+                                        1e300,
+                                        0.5,
+                                        "",
+                                        "../x",
+                                        "/",
+                                        std::string(5000, 'x'),
+                                        Json::array(),
+                                        Json::array({1, "mean"}),
+                                        Json::object()};
+  std::vector<Json> copies = others;
+  if (whole.is_object()) {
+    for (const formats::JsonMember& member : whole.items()) {
+      for (Json& part : with_other_parts(member.value)) {
+        copies.push_back(whole);
+        copies.back()[member.name] = std::move(part);
+      }
+    }
+  } else if (whole.is_array()) {
+    for (size_t place = 0; place < whole.size(); ++place) {
+      for (Json& part : with_other_parts(whole[place])) {
+        Json::Array items;
+        for (size_t i = 0; i < whole.size(); ++i) items.push_back(i == place ? part : whole[i]);
+        copies.emplace_back(std::move(items));
+      }
+    }
+  }
+  return copies;
+}
+
+// What no flipped bit makes: files that are JSON, with values of every kind in every place.
+TEST_F(CorruptionTest, FoldersOfSentenceTransformersThatSaySomethingElse) {
+  int read = 0, refused = 0;
+  for (const bool is_newer : {false, true}) {
+    fs::remove_all(folder_);
+    const std::vector<checkpoints::TextFile> files = sentence_folder(is_newer);
+    for (const checkpoints::TextFile& file : files) {
+      fs::create_directories((folder_ / file.name).parent_path());
+      write(file.name, file.text);
+    }
+    for (const checkpoints::TextFile& file : files) {
+      for (const formats::Json& other : with_other_parts(formats::Json::parse(file.text))) {
+        write(file.name, formats::json_line(other));
+        try {
+          sentences_in(folder_);
+          ++read;
+        } catch (const UserError& error) {
+          ++refused;
+          EXPECT_NE(std::string(error.what()).find(folder_.string()), std::string::npos)
+              << error.what();
+        }
+      }
+      write(file.name, file.text);
+    }
+  }
+  EXPECT_GT(read, 100);
+  EXPECT_GT(refused, 900);
 }
 
 const text::Tokenizer& small_tokenizer() {

@@ -27,6 +27,8 @@ constexpr std::array<PoolingKey, 6> kModes{
      {PoolingMode::kLast, "pooling_mode_lasttoken", "lasttoken"}}};
 constexpr std::array<std::string_view, 4> kSimilarities{"cosine", "dot", "euclidean", "manhattan"};
 
+constexpr int64_t kMostFeatures = 1 << 20;  // of a vector; a file that says more is no model's
+
 struct Module {
   std::string kind;  // "Pooling"
   std::string path;  // in the folder
@@ -80,15 +82,18 @@ void require_right_order(const std::vector<Module>& modules, const fs::path& fol
 }
 
 std::vector<PoolingMode> modes_named(const Json& names, const KeyReader& reader) {
-  constexpr const char* kWanted = "the name of a mode, or a list of names";
+  const Json list = names.is_array() ? names : Json::array({names});
   std::vector<PoolingMode> modes;
-  if (!names.is_array()) {
-    if (!names.is_string()) reader.refuse("pooling_mode", names, kWanted);
-    return {pooling_named(names.get<std::string>())};
-  }
-  for (const Json& name : names) {
-    if (!name.is_string()) reader.refuse("pooling_mode", names, kWanted);
-    modes.push_back(pooling_named(name.get<std::string>()));
+  for (const Json& name : list) {
+    if (!name.is_string()) {
+      reader.refuse("pooling_mode", names, "the name of a mode, or a list of names");
+    }
+    const auto known = std::ranges::find(kModes, name.get<std::string>(), &PoolingKey::name);
+    if (known == kModes.end()) {
+      throw_user_error("{}: pooling_mode is {}; known are {}", reader.source(), name.dump(),
+                       fmt::join(pooling_names(), ", "));
+    }
+    modes.push_back(known->mode);
   }
   return modes;
 }
@@ -131,8 +136,9 @@ DenseLayer read_dense(const fs::path& folder, const Module& module, int64_t in_f
   reader.require("in_features", in_features);
   layer.in_features = in_features;
   reader.read("out_features", layer.out_features);
-  if (layer.out_features < 1) {
-    throw_user_error("{}: out_features is {}; it must be 1 or more", source, layer.out_features);
+  if (layer.out_features < 1 || layer.out_features > kMostFeatures) {
+    throw_user_error("{}: out_features is {}; it must be 1 to {}", source, layer.out_features,
+                     kMostFeatures);
   }
   reader.read("bias", layer.has_bias);
   std::string activation = "torch.nn.modules.activation.Tanh";

@@ -95,8 +95,8 @@ TEST_F(SentenceFolderTest, ReadsTheNewerForm) {
 TEST_F(SentenceFolderTest, RefusesWhatIsNotHere) {
   EXPECT_EQ(pooling_error("{}"), "1_Pooling/config.json sets no mode of pooling");
   EXPECT_EQ(pooling_error(R"({"pooling_mode": "best"})"),
-            "pooling is best; known are cls, max, mean, mean_sqrt_len_tokens, weightedmean, "
-            "lasttoken");
+            "1_Pooling/config.json: pooling_mode is \"best\"; known are cls, max, mean, "
+            "mean_sqrt_len_tokens, weightedmean, lasttoken");
   EXPECT_EQ(pooling_error(R"({"pooling_mode": ["cls", "mean", "cls"]})"),
             "1_Pooling/config.json: pooling_mode has cls twice; name each mode once");
   EXPECT_EQ(pooling_error(R"({"pooling_mode": 3})"),
@@ -154,7 +154,10 @@ TEST_F(SentenceFolderTest, RefusesDenseLayersThatDoNotFit) {
             "2_Dense/config.json: in_features is 8; only 24 is supported");
   write("2_Dense/config.json", R"({"in_features": 24, "out_features": 0})");
   EXPECT_EQ(error_of([&] { layers(); }),
-            "2_Dense/config.json: out_features is 0; it must be 1 or more");
+            "2_Dense/config.json: out_features is 0; it must be 1 to 1048576");
+  write("2_Dense/config.json", R"({"in_features": 24, "out_features": 1000000000000})");
+  EXPECT_EQ(error_of([&] { layers(); }),
+            "2_Dense/config.json: out_features is 1000000000000; it must be 1 to 1048576");
   write("2_Dense/config.json", R"({"in_features": 24, "out_features": 2,
     "activation_function": "torch.nn.modules.activation.ReLU"})");
   EXPECT_EQ(error_of([&] { layers(); }),
