@@ -18,7 +18,8 @@ struct Input {
   std::string first;
   std::string second;  // "" when not given
   std::vector<std::string> list;
-  std::string mode;  // one of the endpoint's; its first when not given
+  std::string mode;         // one of the endpoint's; its first when not given
+  bool cuts_start = false;  // texts that are too long lose their start, not their end
   int64_t top_k = 5;
   int64_t candidates = 1;  // that its answer lists, at most
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -32,6 +33,10 @@ int64_t largest_top_k(std::span<const Input> inputs) {
 template <typename T>
 std::span<const T> at_most(const std::vector<T>& list, int64_t count) {
   return std::span(list).first(std::min<size_t>(list.size(), static_cast<size_t>(count)));
+}
+
+tasks::CutSide cut_side(const Input& input) {
+  return input.cuts_start ? tasks::CutSide::kStart : tasks::CutSide::kEnd;
 }
 
 std::vector<Json> fill(tasks::MaskFiller& filler, std::span<const Input> inputs) {
@@ -67,7 +72,7 @@ std::vector<Json> answer(tasks::QuestionAnswerer& answerer, std::span<const Inpu
 
 std::vector<Answer> classify(tasks::TextClassifier& classifier, std::span<const Input> inputs) {
   std::vector<tasks::TextAndPair> texts;
-  for (const Input& input : inputs) texts.push_back({input.first, input.second});
+  for (const Input& input : inputs) texts.push_back({input.first, input.second, cut_side(input)});
   std::vector<Answer> answers;
   for (tasks::Classification& one : classifier.classify(texts)) {
     formats::Json value = tasks::classification_json(one, classifier.head());
@@ -81,18 +86,18 @@ std::vector<Answer> classify(tasks::TextClassifier& classifier, std::span<const 
 }
 
 // Vectors as the layers give them; each request cuts and normalises its own (embedding_request.h).
-// Inputs of one mode are read together.
+// Inputs of one mode that are cut on one side are read together.
 std::vector<Answer> embed(tasks::TextEmbedder& embedder, std::span<const Input> inputs) {
+  std::map<std::pair<bool, tasks::CutSide>, std::vector<size_t>> groups;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    groups[{inputs[i].mode == kTokenVectors, cut_side(inputs[i])}].push_back(i);
+  }
   std::vector<Answer> answers(inputs.size());
-  for (const bool is_of_tokens : {false, true}) {
+  for (const auto& [kind, places] : groups) {
     std::vector<std::string> texts;
-    std::vector<size_t> places;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if ((inputs[i].mode == kTokenVectors) != is_of_tokens) continue;
-      texts.push_back(inputs[i].first);
-      places.push_back(i);
-    }
-    const tasks::EmbeddingOptions options{.prompt = "", .is_normalized = false};
+    for (const size_t place : places) texts.push_back(inputs[place].first);
+    const auto [is_of_tokens, side] = kind;
+    const tasks::EmbeddingOptions options{.prompt = "", .is_normalized = false, .cut_side = side};
     auto made =
         is_of_tokens ? embedder.embed_tokens(texts, options) : embedder.embed(texts, options);
     for (size_t i = 0; i < places.size(); ++i) {

@@ -238,6 +238,22 @@ TEST(ModelEndpoints, WhatWasCutIsSaid) {
   EXPECT_FALSE(classes[1].contains("truncated"));
 }
 
+TEST(ModelEndpoints, TheEndOfATextIsKeptWhereThatIsAskedFor) {
+  std::string towns, rivers;
+  for (int i = 0; i < 30; ++i) towns += "town ", rivers += "river ";
+  const std::vector<Input> inputs = {
+      {.first = towns + rivers}, {.first = towns + rivers, .cuts_start = true}, {.first = rivers}};
+  for (const models::BertHead& head :
+       {models::BertHead{.kind = models::HeadKind::kSequenceClassification,
+       .labels = {"no", "yes"}},
+        models::BertHead{.kind = models::HeadKind::kEmbedding}}) {
+    const MadeUpModel model(head);
+    const std::vector<Answer> answers = model.serve().head.handler(inputs);
+    EXPECT_NE(answers[0].numbers, answers[1].numbers);
+    EXPECT_EQ(answers[1].numbers, answers[2].numbers);
+  }
+}
+
 TEST(ModelEndpoints, WhatIsUnknownIsSaid) {
   const std::vector<Input> texts = {{.first = "the \u5317 [MASK] [SEP] \u5317 on", .second = ""},
                                     {.first = "the [MASK] ."}};

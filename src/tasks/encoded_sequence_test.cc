@@ -51,6 +51,16 @@ TEST(EncodedSequenceTest, ItIsCutAsWhatAModelReads) {
   }
 }
 
+TEST(SequenceSampleTest, TheStartIsCutWhereThatIsAskedFor) {
+  const auto ids = [](std::optional<std::string_view> second, int64_t length) {
+    return sequence_sample("a c c", second, tokenizer(), length, CutSide::kStart).sample.input_ids;
+  };
+  EXPECT_EQ(ids({}, 5), (std::vector<int32_t>{2, 5, 7, 7, 3}));
+  EXPECT_EQ(ids({}, 4), (std::vector<int32_t>{2, 7, 7, 3}));
+  EXPECT_EQ(ids("c ab", 6), (std::vector<int32_t>{2, 7, 7, 3, 6, 3}));
+  EXPECT_EQ(ids({}, 2), (std::vector<int32_t>{2, 3}));
+}
+
 TEST(EncodedSequenceTest, TheBordersHaveToFit) {
   try {
     encoded_sequence("a", "c", tokenizer(), {.max_length = 2});

@@ -13,11 +13,17 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-Truncation cut(Ids& first, Ids& second, int64_t room) {
+void keep(Ids& ids, int64_t count, CutSide side) {
+  const auto rest = std::ssize(ids) - count;
+  ids.erase(side == CutSide::kStart ? ids.begin() : ids.begin() + count,
+            side == CutSide::kStart ? ids.begin() + rest : ids.end());
+}
+
+Truncation cut(Ids& first, Ids& second, int64_t room, CutSide side) {
   const PartLengths all{.first = std::ssize(first), .second = std::ssize(second)};
   const PartLengths kept = kept_lengths(all, room);
-  first.resize(static_cast<size_t>(kept.first));
-  second.resize(static_cast<size_t>(kept.second));
+  keep(first, kept.first, side);
+  keep(second, kept.second, side);
   return {.tokens = all.sum(), .kept = kept.sum()};
 }
 
@@ -32,14 +38,14 @@ PartLengths kept_lengths(const PartLengths& tokens, int64_t room) {
 }
 
 SequenceSample sequence_sample(std::string_view first, std::optional<std::string_view> second,
-                               const text::Tokenizer& tokenizer, int64_t max_length) {
+                               const text::Tokenizer& tokenizer, int64_t max_length, CutSide side) {
   const int64_t room = max_length - data::num_borders(second.has_value());
   CLOZE_CHECK(room >= 0, "{} tokens hold no sequence", max_length);
   const text::Vocabulary& vocabulary = tokenizer.vocabulary();
   Ids first_ids, second_ids;
   tokenizer.append_ids(first, first_ids);
   if (second) tokenizer.append_ids(*second, second_ids);
-  const Truncation texts = cut(first_ids, second_ids, room);
+  const Truncation texts = cut(first_ids, second_ids, room, side);
   const auto part = second ? std::optional(second_ids) : std::nullopt;
   return {data::sequence_of(first_ids, part, {vocabulary.cls_id(), vocabulary.sep_id()}), texts};
 }

@@ -1,8 +1,8 @@
 // A text, or a pair of texts, as one sequence: [CLS] first [SEP], or [CLS] first [SEP] second
 // [SEP] with token types 0 and 1.
 //
-// What is too long is cut at its end: of a pair always the longer text, the second where both are
-// of one length, until all fits. Source: google-research/bert run_classifier.py.
+// What is too long is cut, at its end unless its start is asked for: of a pair always the longer
+// text, the second where both are of one length, until all fits. Source: google-research/bert run_classifier.py.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,9 @@ struct PartLengths {
 // Cuts parts until they fit into `room` tokens together, and returns what is left of each.
 PartLengths kept_lengths(const PartLengths& tokens, int64_t room);
 
+// The tokens that a text which is too long loses.
+enum class CutSide { kEnd, kStart };
+
 struct SequenceSample {
   data::Sample sample;
   Truncation texts;  // both together
@@ -35,7 +38,8 @@ struct SequenceSample {
 
 // max_length is at least 3, for the special tokens of a pair.
 SequenceSample sequence_sample(std::string_view first, std::optional<std::string_view> second,
-                               const text::Tokenizer& tokenizer, int64_t max_length);
+                               const text::Tokenizer& tokenizer, int64_t max_length,
+                               CutSide side = CutSide::kEnd);
 
 struct SequenceTexts {
   std::string_view first;

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/seconds.h"
 #include "tasks/logits.h"
-#include "tasks/sequence_sample.h"
 
 namespace cloze::tasks {
 
@@ -91,8 +90,8 @@ std::vector<Classification> TextClassifier::classify(std::span<const TextAndPair
   std::vector<UnknownTokens> unknown_of_all;
   for (const TextAndPair& text : texts) {
     const auto pair = text.pair.empty() ? std::nullopt : std::optional<std::string_view>(text.pair);
-    SequenceSample made =
-        sequence_sample(text.text, pair, model.tokenizer(), model.config().max_position_embeddings);
+    SequenceSample made = sequence_sample(text.text, pair, model.tokenizer(),
+                                          model.config().max_position_embeddings, text.cut_side);
     UnknownTokens unknown;
     unknown.count(made.sample.input_ids, model.tokenizer().vocabulary());
     unknown.find_causes(std::array<std::string_view, 2>{text.text, text.pair}, model.tokenizer());

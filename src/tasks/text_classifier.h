@@ -1,5 +1,5 @@
 // Classifies texts, or pairs of texts, with a fine-tuned model. Texts are cut to the number of
-// positions that the model has, as in training. Errors: UserError for a model that is not a
+// positions that the model has, at their ends as in training unless a text says otherwise. Errors: UserError for a model that is not a
 // classifier; DataError for one whose logits are not finite.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "data/sample.h"
 #include "formats/json.h"
 #include "inference/inference_client.h"
+#include "tasks/sequence_sample.h"
 #include "tasks/truncation.h"
 #include "tasks/unknown_tokens.h"
 
@@ -20,6 +21,7 @@ namespace cloze::tasks {
 struct TextAndPair {
   std::string text;
   std::string pair;  // empty: a single text
+  CutSide cut_side = CutSide::kEnd;
 };
 
 // The probability of one class, or that a label holds; of a model that predicts a number, that number

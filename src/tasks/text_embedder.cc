@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/seconds.h"
 #include "tasks/logits.h"
-#include "tasks/sequence_sample.h"
 
 namespace cloze::tasks {
 namespace {
@@ -92,7 +91,8 @@ TextEmbedder::Prepared TextEmbedder::prepare(std::span<const std::string> texts,
   Prepared prepared;
   for (const std::string& text : texts) {
     const std::string whole = prompt + text;
-    SequenceSample made = sequence_sample(whole, std::nullopt, tokenizer, max_length());
+    SequenceSample made =
+        sequence_sample(whole, std::nullopt, tokenizer, max_length(), options.cut_side);
     TextEmbedding& embedding = prepared.embeddings.emplace_back();
     embedding.tokens = std::ssize(made.sample.input_ids);
     embedding.text = made.texts;

@@ -1,5 +1,5 @@
 // Makes vectors of texts with a model that has the layers for it (models/embedding_layers.h). A
-// prompt is put before each text; what is longer than the model's maximum is cut at its end.
+// prompt is put before each text; what is longer than the model's maximum is cut.
 //
 // The vector of a text has the same bits alone and in any batch, at any place in it, on any number
 // of threads and on every instruction set of f32 that the processor has.
@@ -18,6 +18,7 @@
 
 #include "data/sample.h"
 #include "inference/inference_client.h"
+#include "tasks/sequence_sample.h"
 #include "tasks/truncation.h"
 #include "tasks/unknown_tokens.h"
 
@@ -27,6 +28,7 @@ struct EmbeddingOptions {
   std::optional<std::string> prompt = {};  // put before each text; unset: the model's default
   std::optional<int64_t> dimensions = {};  // the vector's first so many; unset: all
   std::optional<bool> is_normalized = {};  // to length 1, once it is cut; unset: as the model says
+  CutSide cut_side = CutSide::kEnd;        // of texts that are too long, prompt included
 };
 
 struct TextEmbedding {
@@ -44,7 +46,8 @@ class TextEmbedder {
 
   std::vector<TextEmbedding> embed(std::span<const std::string> texts,
                                    const EmbeddingOptions& options = {});
-  // The vector of each token of the texts, special ones included; a prompt is all that applies.
+  // The vector of each token of the texts, special ones included; prompt and cut_side are all that
+  // applies.
   std::vector<TextEmbedding> embed_tokens(std::span<const std::string> texts,
                                           const EmbeddingOptions& options = {});
 

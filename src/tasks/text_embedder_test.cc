@@ -132,6 +132,9 @@ TEST_F(TextEmbedderTest, AFolderSaysLengthPromptAndNormalization) {
   EXPECT_EQ(made[0].text.tokens, 31);
   EXPECT_EQ(made[0].text.kept, 8);
   EXPECT_NEAR(length_of(made[1].values), 1.0, 1e-6);
+  const auto ends = embedder.embed(std::vector{words(30)}, {.cut_side = CutSide::kStart});
+  EXPECT_EQ(ends[0].values, embedder.embed(std::vector{words(8, 22)}, {.prompt = ""})[0].values);
+  EXPECT_EQ(ends[0].text.kept, 8);
   const auto with = embedder.embed(std::vector{"word50 " + words(3)}, {.prompt = ""});
   EXPECT_EQ(with[0].values, made[1].values);
   const auto raw = embedder.embed(std::vector{words(3)}, {.is_normalized = false});

@@ -17,6 +17,7 @@ std::vector<Answer> vectors_of(std::span<const Input> inputs) {
     if (input.first == "odd") throw_data_error("the logits are not finite numbers");
     const auto length = static_cast<float>(input.first.size());
     std::vector<float> numbers = {3 * length, 4 * length};
+    if (input.cuts_start) numbers[1] = 0;
     if (input.mode == "tokens") numbers.insert(numbers.end(), {0.1f, 7});
     answers.push_back({.numbers = numbers, .tokens = 2, .text = {5, 4}});
   }
@@ -40,6 +41,16 @@ TEST(TeiEmbed, DimensionsAreCutBeforeTheyAreNormalized) {
   EXPECT_EQ(embed.ask(R"({"inputs": "a", "dimensions": 0})"),
             R"(422 {"error":"\"dimensions\" is 0; give a whole number from 1 on",)"
             R"("error_type":"Validation"})");
+}
+
+TEST(TeiEmbed, CutsTheEndThatIsNamed) {
+  ForeignEndpoint embed(tei_embed, kEncoder, vectors_of);
+  for (const char* left : {"left", "Left"}) {
+    const std::string direction = R"("truncation_direction": ")" + std::string(left) + "\"}";
+    EXPECT_EQ(embed.ask(R"({"inputs": "a", "normalize": false, )" + direction), "200 [[3,0]]");
+    EXPECT_EQ(embed.ask(R"({"inputs": "a", "truncate": false, )" + direction).substr(0, 3), "422");
+  }
+  EXPECT_EQ(embed.ask(R"({"inputs": "a", "truncation_direction": "Right"})"), "200 [[0.6,0.8]]");
 }
 
 TEST(TeiEmbed, SaysWhatItDoesNotTake) {

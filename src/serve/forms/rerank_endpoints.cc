@@ -40,7 +40,7 @@ Question tei_question(const Body& body, const EndpointContext& context) {
   if (!body.flag("return_text")) texts.clear();
   question.join = [model = context.model, texts = std::move(texts),
                    is_raw = body.flag("raw_scores"),
-                   truncates = may_truncate(body)](std::vector<Output> outputs) {
+                   truncates = set_truncation(body, question.inputs)](std::vector<Output> outputs) {
     const std::vector<Answer> answers = all_answers(std::move(outputs));
     if (!truncates) require_whole(answers);
     const std::vector<float> scores = scores_of(answers, model->head(), is_raw);

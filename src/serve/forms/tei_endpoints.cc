@@ -55,7 +55,7 @@ Question predict_question(const Body& body, const EndpointContext& context) {
   Question question{.inputs = inputs_of(sent, head), .is_batch = is_batch};
   check_candidates(question.inputs, context.limits);
   question.join = [model = context.model, is_batch, is_raw = body.flag("raw_scores"),
-                   truncates = may_truncate(body)](std::vector<Output> outputs) {
+                   truncates = set_truncation(body, question.inputs)](std::vector<Output> outputs) {
     const std::vector<Answer> answers = all_answers(std::move(outputs));
     if (!truncates) require_whole(answers);
     std::vector<std::string> lists;

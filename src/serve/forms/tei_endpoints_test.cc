@@ -79,10 +79,7 @@ TEST(TeiPredict, TruncationIsHonouredOrRefused) {
       R"(422 {"error":"an input has 5 tokens, and 4 fit; shorten it, or set \"truncate\"",)"
       R"("error_type":"Validation"})";
   EXPECT_EQ(predict.ask(R"({"inputs": "1", "truncate": false})"), whole);
-  EXPECT_EQ(
-      predict.ask(R"({"inputs": "1", "truncation_direction": "left"})"),
-      R"(422 {"error":"\"truncation_direction\" is \"left\"; texts are cut on the right only: )"
-      R"(leave it out","error_type":"Validation"})");
+  EXPECT_EQ(predict.ask(R"({"inputs": "1", "truncation_direction": "left"})").substr(0, 3), "200");
   EXPECT_EQ(predict.ask(R"({"inputs": "1", "truncation_direction": "up"})"),
             R"(422 {"error":"\"truncation_direction\" is \"up\"; give one of right, Right, left, )"
             R"(Left","error_type":"Validation"})");

@@ -9,19 +9,15 @@ std::vector<BodyField> truncation_fields(bool truncates) {
            false, truncates},
           {"truncation_direction",
            FieldKind::kChoice,
-           "The end that is cut; only \"right\" is offered",
+           "The end that is cut",
            false,
            "right",
            {"right", "Right", "left", "Left"}}};
 }
 
-bool may_truncate(const Body& body) {
+bool set_truncation(const Body& body, std::vector<Input>& inputs) {
   const std::string direction = body.text("truncation_direction");
-  if (direction == "left" || direction == "Left") {
-    refuse(Trouble::kInvalid,
-           "\"truncation_direction\" is \"{}\"; texts are cut on the right only: leave it out",
-           direction);
-  }
+  for (Input& input : inputs) input.cuts_start = direction == "left" || direction == "Left";
   return body.flag("truncate");
 }
 

@@ -1,5 +1,5 @@
 // The fields by which TEI's bodies say what becomes of texts that are too long, and what they mean
-// here: texts are cut on the right, or refused.
+// here.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ namespace cloze::serve {
 // "truncate" and "truncation_direction".
 std::vector<BodyField> truncation_fields(bool truncates);
 
-// Says whether texts may be cut. Failure for a direction that is not offered.
-bool may_truncate(const Body& body);
+// Has the inputs cut at the end that a body names, and says whether they may be.
+bool set_truncation(const Body& body, std::vector<Input>& inputs);
 // Failure when an answer is of a text that was cut.
 void require_whole(const std::vector<Answer>& answers);
 
