@@ -13,7 +13,7 @@ import subprocess
 import time
 import unittest
 
-from option_effects import PROGRAM, Effect, OptionEffects, refused
+from option_effects import PROGRAM, Effect, OptionEffects, cloze, refused
 from small_models import make_models
 
 BLANK = {"text": "the [MASK] sat .", "top_k": 3}
@@ -182,7 +182,15 @@ def says_soon(part):
     return lambda run, base: said(run) and not said(base)
 
 
+def found(server, query="the cat sat"):
+    """Status, and the texts that are nearest."""
+    reply_status, reply = server.ask({"query": query, "top_k": 3}, path="/search")
+    return reply_status, [one["text"] for one in json.loads(reply).get("results", [])]
+
+
 WAITS = {"batch_wait": 400}
+TEXTS = ["the dog ran", "the cat sat", "on the mat"]
+SEARCH = {"init_checkpoint": "encoder", "documents": "texts.txt", "vectors": "texts.npy"}
 
 
 class ServeTest(OptionEffects, unittest.TestCase):
@@ -206,6 +214,13 @@ class ServeTest(OptionEffects, unittest.TestCase):
         "api_key": Effect("secret", lambda run, base: run.ask(BLANK)[0] == 401 and base.ask(BLANK)[0] == 200 and
                           run.ask(BLANK, Authorization="Bearer secret")[0] == 200 and
                           run.ask(None, "/health")[0] == 200),
+        "documents": Effect("texts.txt", lambda run, base: found(run)[1][0] == "the cat sat" and found(base)[0] == 404,
+                            init_checkpoint="encoder", vectors="texts.npy", base={"init_checkpoint": "encoder"}),
+        "vectors": Effect("other.npy", lambda run, base: found(base)[1][0] == "the cat sat" == found(run)[1][-1],
+                          init_checkpoint="encoder", documents="texts.txt", base=SEARCH),
+        "text_field": Effect("title", lambda run, base: found(run)[1][0] == "the cat sat" and
+                             found(base)[1][0] == "text 1", init_checkpoint="encoder", documents="texts.jsonl",
+                             vectors="texts.npy", base={**SEARCH, "documents": "texts.jsonl"}),
         "auto_truncate": Effect("false", status(422, {"inputs": "the cat sat " * 500}, "/predict"),
                                 init_checkpoint="topics", base={"init_checkpoint": "topics"}),
         "max_connections": Effect(1, answers_a_second_connection_with(503)),
@@ -250,9 +265,29 @@ class ServeTest(OptionEffects, unittest.TestCase):
         status_code, reply = run.ask({"inputs": [["the cat sat"]] * 2049}, "/predict")
         self.assertEqual((status_code, json.loads(reply)["error_type"]), (422, "Validation"))
 
+    def test_texts_and_their_vectors_belong_together(self):
+        for left_out, message in (("vectors", "--documents needs --vectors, a file that cloze embed makes of these"),
+                                  ("documents", "--vectors needs --documents, the texts that it was made of")):
+            run = self.run_with(f"no_{left_out}", {**SEARCH, left_out: None}, "serve")
+            self.assertEqual(run.status, 2)
+            self.assertIn(message, run.messages)
+        run = self.run_with("classifier", {**SEARCH, "init_checkpoint": "topics"}, "serve")
+        self.assertEqual(run.status, 2, run.messages)
+
     @staticmethod
     def make_data(folder):
         make_models(folder, "mlm", "qa", "topics")
+        cloze(folder, "convert", "hf2hf", "mlm/checkpoint-1", "--output-dir", "encoder", "--pooling", "mean")
+        (folder / "texts.txt").write_text("".join(text + "\n" for text in TEXTS))
+        (folder / "texts.jsonl").write_text("".join(
+            json.dumps({"title": text, "text": f"text {i}"}) + "\n" for i, text in enumerate(TEXTS)))
+        cloze(folder, "embed", "--init-checkpoint", "encoder", "--input-file", "texts.txt", "--output-file", "texts.npy")
+        # The second text has the vector that is least like its own.
+        vectors = (folder / "texts.npy").read_bytes()
+        width = (len(vectors) - 128) // len(TEXTS)
+        opposite = b"".join(vectors[at:at + 3] + bytes([vectors[at + 3] ^ 0x80])
+                            for at in range(128 + width, 128 + 2 * width, 4))
+        (folder / "other.npy").write_bytes(vectors[:128 + width] + opposite + vectors[128 + 2 * width:])
 
     @classmethod
     def setUpClass(cls):

@@ -9,26 +9,35 @@
 #include "serve/forms/tei_endpoints.h"
 #include "serve/forms/token_endpoints.h"
 #include "serve/own_endpoint.h"
+#include "serve/search_endpoint.h"
 
 namespace cloze::serve {
 namespace {
 
-using models::BertHead;
+using Context = EndpointContext;
 
-bool has_classes(const BertHead& head) {
-  return head.kind == models::HeadKind::kSequenceClassification;
+bool has_classes(const Context& context) {
+  return context.head().kind == models::HeadKind::kSequenceClassification;
 }
-bool has_one_class(const BertHead& head) { return has_classes(head) && head.labels.size() == 1; }
-bool makes_vectors(const BertHead& head) { return head.kind == models::HeadKind::kEmbedding; }
-bool has_several_classes(const BertHead& head) { return has_classes(head) && !has_one_class(head); }
-bool has_any_head(const BertHead&) { return true; }
+bool has_one_class(const Context& context) {
+  return has_classes(context) && context.head().labels.size() == 1;
+}
+bool makes_vectors(const Context& context) {
+  return context.head().kind == models::HeadKind::kEmbedding;
+}
+bool has_documents(const Context& context) { return context.documents != nullptr; }
+bool has_several_classes(const Context& context) {
+  return has_classes(context) && !has_one_class(context);
+}
+bool has_any_head(const Context&) { return true; }
 
 struct EndpointRow {
   const char* path;
-  bool (*is_offered)(const BertHead& head);
+  bool (*is_offered)(const EndpointContext& context);
   Endpoint (*make)(const EndpointContext& context);
 };
 constexpr EndpointRow kEndpoints[] = {
+    {"/search", has_documents, search_endpoint},
     {"/embed", makes_vectors, tei_embed},
     {"/embed_all", makes_vectors, tei_embed_all},
     {"/similarity", makes_vectors, tei_similarity},
@@ -52,7 +61,7 @@ std::vector<Endpoint> model_endpoints(const OwnForm& own, const EndpointContext&
   std::vector<Endpoint> endpoints;
   if (!own.path.empty()) endpoints.push_back(own_endpoint(own, context.name, context.limits));
   for (const EndpointRow& row : kEndpoints) {
-    if (!row.is_offered(context.head())) continue;
+    if (!row.is_offered(context)) continue;
     Endpoint& made = endpoints.emplace_back(row.make(context));
     made.path = row.path;
   }
@@ -66,7 +75,7 @@ std::vector<std::string> paths_of_other_models(const EndpointContext& context) {
     if (is_of_another) paths.emplace_back(head.endpoint);
   }
   for (const EndpointRow& row : kEndpoints) {
-    if (!row.is_offered(context.head())) paths.emplace_back(row.path);
+    if (!row.is_offered(context)) paths.emplace_back(row.path);
   }
   return paths;
 }

@@ -1,4 +1,4 @@
-// The table of the endpoints of models: which heads offer which path, in which family of clients'
+// The table of the endpoints of models: which models offer which path, in which family of clients'
 // form. A new form costs a row, with a function that makes its endpoint.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include "serve/endpoint.h"
 #include "serve/limits.h"
 #include "serve/own_form.h"
+#include "tasks/embedding/text_collection.h"
 
 namespace cloze::serve {
 
@@ -19,6 +20,8 @@ struct EndpointContext {
   Limits limits;
   bool truncates = true;  // texts that are too long, where a request does not say
   int threads = 0;        // that run a batch together; 0: all processors
+  // Texts to search in, of a model that makes vectors; null: none.
+  std::shared_ptr<const tasks::TextCollection> documents = {};
 
   const models::BertHead& head() const { return model->head(); }
 };

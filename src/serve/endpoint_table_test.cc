@@ -57,6 +57,24 @@ TEST(EndpointTable, AnEncoderOffersVectors) {
             (std::vector<std::string>{"/embed", "/embed_all", "/similarity", "/v1/embeddings",
                                       "/embeddings", "/", "/tokenize", "/decode", "/info",
                                       "/v1/models"}));
+  const MadeUpModel model(kEncoder);
+  const auto serve = [&](int64_t dimensions) {
+    const std::vector<float> row(static_cast<size_t>(dimensions), 1.0F);
+    return model.serve({.num_threads = 1,
+                        .documents = std::make_shared<const tasks::TextCollection>(
+                            std::vector<std::string>{"a"},
+                            tasks::Vectors{.rows = 1, .dimensions = dimensions, .values = row})});
+  };
+  EXPECT_EQ(serve(16).endpoints[0].path, "/search");
+  EXPECT_EQ(serve(16).page_paths, (std::vector<std::string>{"/search", "/similarity"}));
+  try {
+    serve(17);
+    FAIL() << "taken";
+  } catch (const UserError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "the texts' vectors have 17 numbers, and the model's 16; make them with this model");
+  }
   Service service(options_of(kEncoder));
   const Json info = Json::parse(answered(service, {.method = "GET", .path = "/info"}).body);
   EXPECT_EQ(info.at("model_type"), Json::parse(R"({"embedding": {"pooling": "mean"}})"));

@@ -238,6 +238,16 @@ Json describe(const inference::PretrainedModel& model, const std::string& name) 
   return description;
 }
 
+void check_documents(const tasks::TextCollection& documents,
+                     const inference::PretrainedModel& model) {
+  model.require_head(models::HeadKind::kEmbedding);
+  const int64_t most = model.head.embedding.dimensions(model.config.hidden_size);
+  if (documents.dimensions() <= most) return;
+  throw_user_error(
+      "the texts' vectors have {} numbers, and the model's {}; make them with this model",
+      documents.dimensions(), most);
+}
+
 }  // namespace
 
 ServedModel serve_model(const SharedModel& model, const ServingOptions& options,
@@ -248,6 +258,7 @@ ServedModel serve_model(const SharedModel& model, const ServingOptions& options,
   if (options.threshold) {
     model->pretrained().require_head(models::HeadKind::kSequenceClassification);
   }
+  if (options.documents) check_documents(*options.documents, model->pretrained());
   HeadService head = service_of(model, options);
   Json description = describe(model->pretrained(), options.model_name);
   const bool has_own_form = !head.form.path.empty();
@@ -257,9 +268,14 @@ ServedModel serve_model(const SharedModel& model, const ServingOptions& options,
                                 .name = description["name"].get<std::string>(),
                                 .limits = limits,
                                 .truncates = options.auto_truncate,
-                                .threads = options.num_threads};
+                                .threads = options.num_threads,
+                                .documents = options.documents};
+  std::vector<std::string> page_paths;
+  if (options.documents) page_paths.emplace_back("/search");
+  page_paths.push_back(has_own_form ? head.form.path : "/similarity");
   return {.description = std::move(description),
           .endpoints = model_endpoints(head.form, context),
+          .page_paths = std::move(page_paths),
           .head = std::move(head),
           .paths_of_other_models = paths_of_other_models(context)};
 }

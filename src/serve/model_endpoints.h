@@ -38,6 +38,7 @@
 #include "serve/endpoint.h"
 #include "serve/limits.h"
 #include "serve/own_form.h"
+#include "tasks/embedding/text_collection.h"
 
 namespace cloze::serve {
 
@@ -47,17 +48,21 @@ struct ServingOptions {
   std::optional<double> threshold;  // above which a label of several holds
   std::string model_name;           // empty: that of its folder or file
   bool auto_truncate = true;        // texts that are too long, where a request does not say
+  // Texts to search in; null: none.
+  std::shared_ptr<const tasks::TextCollection> documents = {};
 };
 
 struct ServedModel {
   formats::Json description;  // for GET /model
   std::vector<Endpoint> endpoints;
+  std::vector<std::string> page_paths;  // those of them that the page has a form for
   HeadService head;
   std::vector<std::string> paths_of_other_models;
 };
 
-// UserError when may_have_no_answer is set for a model that answers no questions, or a threshold for
-// one of which no several labels may hold.
+// UserError when may_have_no_answer is set for a model that answers no questions, a threshold for one
+// of which no several labels may hold, or texts to search in for one that makes no vectors, or
+// shorter ones.
 ServedModel serve_model(const std::shared_ptr<const inference::PackedModel>& model,
                         const ServingOptions& options, const Limits& limits);
 

@@ -28,6 +28,7 @@ TEST(Page, HasAFormForEveryHead) {
     const std::string_view path = head.endpoint.empty() ? "/similarity" : head.endpoint;
     EXPECT_NE(page.find(fmt::format("\"{}\": {{", path)), std::string::npos) << head.name;
   }
+  EXPECT_NE(page.find("\"/search\": {"), std::string::npos);
 }
 
 // The server offers one that the model answers right, or none (page_example.h).

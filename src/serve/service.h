@@ -26,7 +26,7 @@ class Service {
   struct Options {
     formats::Json model;                 // what GET /model says of it; it has a "name"
     std::vector<Endpoint> endpoints;     // of the model
-    std::vector<std::string> own_paths;  // those of them that are our own, for the page
+    std::vector<std::string> own_paths;  // those of them that the page has a form for
     Handler handler;                     // what they ask
     RefusalRules rules;
     std::string compute_type = "cpu";  // what x-compute-type says

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -16,6 +17,7 @@
 #include "serve/http_server.h"
 #include "serve/model_endpoints.h"
 #include "serve/service.h"
+#include "tasks/embedding/text_collection.h"
 
 namespace cloze::cli {
 namespace {
@@ -27,6 +29,8 @@ struct Options {
   serve::ServingOptions serving;
   serve::Limits limits;
   std::string key;
+  std::filesystem::path documents, vectors;  // empty: none
+  std::string text_field = "text";
   int log_seconds = 10;
   bool logs_requests = false;
 };
@@ -92,8 +96,12 @@ void log_until_stopped(serve::Metrics& metrics, int log_seconds) {
   }
 }
 
-void run(const Options& options) {
+void run(Options& options) {
   check(options.limits);
+  if (!options.documents.empty()) {
+    options.serving.documents = std::make_shared<const tasks::TextCollection>(
+        tasks::TextCollection::read(options.documents, options.text_field, options.vectors));
+  }
   platform::install_stop_signals();
   const auto model = open_model(options.model, options.serving.num_threads);
   const auto classes = std::ssize(model->head().labels);
@@ -106,7 +114,7 @@ void run(const Options& options) {
   serve::Service service(
       {.model = std::move(served.description),
        .endpoints = std::move(served.endpoints),
-       .own_paths = {served.head.form.path.empty() ? "/similarity" : served.head.form.path},
+       .own_paths = std::move(served.page_paths),
        .handler = std::move(served.head.handler),
        .rules = {.limits = options.limits,
                  .is_loopback = socket.is_loopback(),
@@ -169,6 +177,19 @@ void add_options(OptionTable& table, Options& o) {
             "Probability above which a label of several holds (0.5)", {.minimum = 0, .maximum = 1});
   table.add("version_2_with_negative", &o.serving.may_have_no_answer,
             "A question may have no answer; for models trained on SQuAD 2.0");
+  table.add("documents", &o.documents,
+            "Texts that POST /search and the page find: one on each line or, with a name that ends "
+            "with .jsonl, a JSON object",
+            {.misplaced = [&o] {
+              return o.vectors.empty()
+                         ? "needs --vectors, a file that cloze embed makes of these texts"
+                         : "";
+            }});
+  table.add("vectors", &o.vectors, "A .npy with a vector for each of the documents",
+            {.misplaced = [&o] {
+              return o.documents.empty() ? "needs --documents, the texts that it was made of" : "";
+            }});
+  table.add("text_field", &o.text_field, "Key of the text in JSON objects of the documents");
   table.add("api_key", &o.key,
             "Key that requests must send as \"Authorization: Bearer KEY\"; better set in the "
             "environment, as CLOZE_API_KEY, where other users do not see it");

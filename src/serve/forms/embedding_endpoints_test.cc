@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "serve/forms/foreign_endpoint_test.h"
+#include "serve/search_endpoint.h"
 
 namespace cloze::serve {
 namespace {
@@ -103,6 +104,36 @@ TEST(TeiSimilarity, IsACosineForEachText) {
             R"("error_type":"Validation"})");
   EXPECT_EQ(similarity.ask(R"({"inputs": "up"})"),
             R"(422 {"error":"\"inputs\" is \"up\"; give an object","error_type":"Validation"})");
+}
+
+// Texts whose vectors point to the sides of a square; a query's first letter says where it points.
+TEST(Search, FindsTheNearestTexts) {
+  const auto texts = std::make_shared<const tasks::TextCollection>(
+      std::vector<std::string>{"up", "left", "down", "upwards"},
+      tasks::Vectors{.rows = 4, .dimensions = 2, .values = {0, 1, -1, 0, 0, -1, 0, 7}});
+  const Handler directions = [](std::span<const Input> inputs) {
+    std::vector<Answer> answers;
+    for (const Input& input : inputs) {
+      const bool is_up = input.first.starts_with('u');
+      answers.push_back({.numbers = {is_up ? 0.f : -4.f, is_up ? 2.f : 0.f, 9.f}, .text = {5, 4}});
+    }
+    return answers;
+  };
+  ForeignOptions options = kEncoder;
+  options.documents = texts;
+  ForeignEndpoint search(search_endpoint, options, directions);
+  EXPECT_EQ(search.ask(R"({"query": "u", "top_k": 2})"),
+            R"(200 {"results":[{"index":0,"score":1.0,"text":"up"},)"
+            R"({"index":3,"score":1.0,"text":"upwards"}],"model":"towns",)"
+            R"("truncated":{"tokens":5,"kept":4}})");
+  EXPECT_NE(search.ask(R"({"query": "left"})").find(R"([{"index":1,"score":1.0)"),
+            std::string::npos);
+  EXPECT_EQ(search.ask(R"({"query": "u", "top_k": 5})"),
+            R"(400 {"error":"\"top_k\" is 5; it may be 1 to 4"})");
+  EXPECT_EQ(search.ask(R"({"query": ["u"]})"),
+            R"(400 {"error":"\"query\" is array; give a text in quotes"})");
+  EXPECT_EQ(search.ask(R"({})"), R"(400 {"error":"\"query\" is missing; give a text in quotes"})");
+  EXPECT_EQ(search.ask(R"({"query": "u", "prompt_name": "query"})").substr(0, 3), "400");
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct ForeignOptions {
   std::vector<std::string> labels = {};
   bool is_multi_label = false;
   bool truncates = true;
+  std::shared_ptr<const tasks::TextCollection> documents = {};
 };
 
 class ForeignEndpoint {
@@ -33,11 +34,12 @@ class ForeignEndpoint {
     const MadeUpModel made_up(
         {.kind = options.kind, .labels = options.labels, .is_multi_label = options.is_multi_label});
     const Limits limits{
-        .text_bytes = 20, .inputs_per_request = 3, .queue = {.batch_candidates = 20}};
+        .text_bytes = 20, .inputs_per_request = 3, .top_k = 4, .queue = {.batch_candidates = 20}};
     Endpoint endpoint = make({.model = made_up.pack(),
                               .name = "towns",
                               .limits = limits,
-                              .truncates = options.truncates});
+                              .truncates = options.truncates,
+                              .documents = options.documents});
     endpoint.path = "/asked";
     service_ = std::make_unique<Service>(Service::Options{.model = {{"name", "towns"}},
                                                           .endpoints = {std::move(endpoint)},

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
 #include <string>
 
 #include "base/error.h"
+#include "platform/files/own_folder_test.h"
 
 namespace cloze::tasks {
 namespace {
@@ -50,6 +54,68 @@ TEST(VectorFile, WritesRows) {
   ASSERT_EQ(bytes.size(), 24u);
   EXPECT_EQ(std::memcmp(bytes.data(), row.data(), 12), 0);
   EXPECT_EQ(bytes.substr(0, 12), bytes.substr(12));
+}
+
+class VectorReadingTest : public platform::OwnFolderTest {
+ protected:
+  std::string refusal(const std::string& bytes) {
+    std::filesystem::remove(file());
+    std::ofstream(file(), std::ios::binary) << bytes;
+    try {
+      read_vectors(file());
+    } catch (const UserError& error) {
+      EXPECT_TRUE(std::string_view(error.what()).starts_with(file().string() + ": "));
+      return std::string(error.what()).substr(file().string().size() + 2);
+    }
+    return "taken";
+  }
+  static std::string file_of(int64_t rows, int64_t dimensions, const std::vector<float>& values) {
+    std::string bytes = vectors_start(VectorForm::kNumpy, rows, dimensions);
+    append_vector(VectorForm::kNumpy, values, bytes);
+    return bytes;
+  }
+  std::filesystem::path file() const { return folder_ / "vectors.npy"; }
+};
+
+TEST_F(VectorReadingTest, WhatIsWrittenIsReadAgain) {
+  EXPECT_EQ(refusal(file_of(2, 3, {1, 2, 3, 4, 5, 6})), "taken");
+  const Vectors read = read_vectors(file());
+  EXPECT_EQ(read.rows, 2);
+  EXPECT_EQ(read.dimensions, 3);
+  EXPECT_EQ(read.values, (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(read.row(1)[0], 4.0f);
+}
+
+TEST_F(VectorReadingTest, AnythingElseIsRefused) {
+  const std::string good = file_of(2, 3, {1, 2, 3, 4, 5, 6});
+  for (size_t size = 0; size < good.size(); ++size) {
+    EXPECT_NE(refusal(good.substr(0, size)), "taken") << size;
+  }
+  EXPECT_EQ(refusal(good + "1234"),
+            "2 rows of 3 numbers are not its 28 bytes after the header; it was cut, or is of "
+            "something else");
+  EXPECT_EQ(refusal("\x93NUMPY\x02" + good.substr(7)), "not a .npy file of version 1.0");
+  EXPECT_EQ(refusal(file_of(1, 1, {std::numeric_limits<float>::infinity()})),
+            "a number is not finite");
+  const auto with = [&](std::string_view from, std::string_view to) {
+    std::string bytes = good;
+    bytes.replace(bytes.find(from), from.size(), to);
+    return refusal(bytes);
+  };
+  EXPECT_EQ(with("<f4", "<f8"), "not an array of float32 in rows");
+  EXPECT_EQ(with("False", "True "), "not an array of float32 in rows");
+  for (const char* shape : {"(6,   ", "(0, 3)", "(2, -)", "(2; 3)"}) {
+    EXPECT_EQ(with("(2, 3)", shape),
+              "not an array of rows: two numbers of its shape, from 1 on, are missing");
+  }
+  EXPECT_NE(refusal(file_of(int64_t{1} << 61, int64_t{1} << 61, {1})), "taken");
+  EXPECT_THROW(read_vectors(folder_ / "vectors.bin"), UserError);
+  // A flipped bit is refused, or one of a number.
+  for (size_t bit = 0; bit < 8 * good.size(); ++bit) {
+    std::string bytes = good;
+    bytes[bit / 8] ^= static_cast<char>(1 << bit % 8);
+    refusal(bytes);
+  }
 }
 
 }  // namespace
