@@ -128,8 +128,8 @@ CLOZE_EXPORT int64_t cloze_count_tokens(const cloze_tokenizer* tokenizer, const 
  *   flags        0 or CLOZE_WITHOUT_SPECIAL_TOKENS
  *   num_threads  that share the texts; 0: one for each processor the process may use */
 CLOZE_EXPORT cloze_encoding* cloze_encode(const cloze_tokenizer* tokenizer, const cloze_text* texts,
-                                          const cloze_text* pairs, int64_t count, int64_t max_tokens,
-                                          int flags, int num_threads);
+                                          const cloze_text* pairs, int64_t count,
+                                          int64_t max_tokens, int flags, int num_threads);
 CLOZE_EXPORT void cloze_encoding_close(cloze_encoding* encoding);
 /* Sequences, in the order of the texts, laid end to end: [sequences] numbers, and [tokens] numbers. */
 CLOZE_EXPORT int64_t cloze_encoding_sequences(const cloze_encoding* encoding);
@@ -154,8 +154,8 @@ CLOZE_EXPORT int cloze_encoding_batch(const cloze_encoding* encoding, cloze_batc
  * room. Returns the bytes of the whole text, the NUL not counted, so that a second call can bring
  * room for it; buffer may be NULL where size is 0. Flags: 0 or CLOZE_WITHOUT_SPECIAL_TOKENS. The
  * text is as `tokenizers` decodes it. */
-CLOZE_EXPORT int64_t cloze_decode(const cloze_tokenizer* tokenizer, const int32_t* ids, int64_t count,
-                                  int flags, char* buffer, int64_t size);
+CLOZE_EXPORT int64_t cloze_decode(const cloze_tokenizer* tokenizer, const int32_t* ids,
+                                  int64_t count, int flags, char* buffer, int64_t size);
 
 /* ---- Tasks ---- */
 
@@ -197,10 +197,11 @@ CLOZE_EXPORT cloze_result* cloze_choose(cloze_client* client, const cloze_text* 
                                         const int64_t* num_choices, int64_t count);
 /* Makes a vector of each text with a model of sentence-transformers' form: [count, dimensions] numbers
  * into `vectors`, as `cloze embed` does. prompt is put before each text; NULL: the model's own, where
- * it has one. What is too long for the model is cut at its end. Returns 0, or -1 when it fails; then
- * `vectors` is as it was. */
+ * it has one. dimensions: so many of a vector's numbers, the first, which then have the length 1 if the
+ * model's vectors have it; 0: all, cloze_model_dimensions(). What is too long for the model is cut at
+ * its end. Returns 0, or -1 when it fails; then `vectors` is as it was. */
 CLOZE_EXPORT int cloze_embed(cloze_client* client, const cloze_text* texts, int64_t count,
-                             const char* prompt, float* vectors);
+                             const char* prompt, int64_t dimensions, float* vectors);
 CLOZE_EXPORT int64_t cloze_model_dimensions(const cloze_model* model);
 CLOZE_EXPORT void cloze_result_close(cloze_result* result);
 

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -284,6 +285,13 @@ struct AnswerOptions {
   bool may_have_no_answer = false;
 };
 
+// How vectors are made of texts.
+struct EmbeddingOptions {
+  std::optional<std::string> prompt =
+      std::nullopt;        // put before each text; nothing: the model's own
+  int64_t dimensions = 0;  // the first so many numbers; 0: all
+};
+
 // One thread uses a client at a time.
 class Client {
  public:
@@ -309,14 +317,24 @@ class Client {
     });
   }
 
-  // A vector of each text, by a model of sentence-transformers' form, with its own prompt.
-  std::vector<std::vector<float>> embed(const std::vector<std::string>& texts) {
-    return embed_with(texts, nullptr);
-  }
-  // `prompt` is put before each text; "": none.
+  // A vector of each text, by a model of sentence-transformers' form.
   std::vector<std::vector<float>> embed(const std::vector<std::string>& texts,
-                                        const std::string& prompt) {
-    return embed_with(texts, prompt.c_str());
+                                        const EmbeddingOptions& options = {}) {
+    if (texts.empty()) return {};
+    const auto width = static_cast<size_t>(
+        options.dimensions > 0 ? options.dimensions
+                               : internal::checked(cloze_model_dimensions(model_.handle())));
+    std::vector<float> all(texts.size() * width);
+    const internal::Texts first(texts);
+    internal::checked(int64_t{cloze_embed(handle(), first.data(), first.size(),
+                                          options.prompt ? options.prompt->c_str() : nullptr,
+                                          options.dimensions, all.data())});
+    std::vector<std::vector<float>> vectors;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      const float* begin = all.data() + i * width;
+      vectors.emplace_back(begin, begin + width);
+    }
+    return vectors;
   }
 
   // aggregation: "first", "average", "max", "simple", "none".
@@ -418,22 +436,6 @@ class Client {
     void operator()(cloze_client* client) const { cloze_client_close(client); }
   };
 
-  std::vector<std::vector<float>> embed_with(const std::vector<std::string>& texts,
-                                             const char* prompt) {
-    if (texts.empty()) return {};
-    const auto width =
-        static_cast<size_t>(internal::checked(cloze_model_dimensions(model_.handle())));
-    std::vector<float> all(texts.size() * width);
-    const internal::Texts first(texts);
-    internal::checked(
-        int64_t{cloze_embed(handle(), first.data(), first.size(), prompt, all.data())});
-    std::vector<std::vector<float>> vectors;
-    for (size_t i = 0; i < texts.size(); ++i) {
-      const float* begin = all.data() + i * width;
-      vectors.emplace_back(begin, begin + width);
-    }
-    return vectors;
-  }
   static Reading reading(const cloze_result* result, int64_t row) {
     return {cloze_result_tokens(result, row), cloze_result_unknown_tokens(result, row),
             cloze_result_cut_tokens(result, row)};

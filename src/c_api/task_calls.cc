@@ -243,13 +243,14 @@ int64_t cloze_model_dimensions(const cloze_model* model) {
 }
 
 int cloze_embed(cloze_client* client, const cloze_text* texts, int64_t count, const char* prompt,
-                float* vectors) {
+                int64_t dimensions, float* vectors) {
   return guarded(-1, [&] {
     cloze_client& own = opened_client(client);
     check_count("cloze_embed", "texts", count);
     if (vectors == nullptr) throw_user_error("cloze_embed got no room for vectors");
     tasks::EmbeddingOptions options;
     if (prompt != nullptr) options.prompt = prompt;
+    if (dimensions != 0) options.dimensions = dimensions;
     const std::vector<std::string> copies = texts_of(texts, "text", count);
     for (const auto& one : own.task_as<tasks::TextEmbedder>().embed(copies, options)) {
       vectors = std::ranges::copy(one.values, vectors).out;

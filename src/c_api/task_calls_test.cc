@@ -1,6 +1,8 @@
 #include <cloze_runtime.h>
 #include <gtest/gtest.h>
+#include <cloze_runtime.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <thread>
@@ -253,7 +255,7 @@ TEST(TaskCalls, TheMostProbableChoiceIsFirst) {
 std::vector<float> embedded(cloze_client* client, const Strings& texts, const char* prompt) {
   const auto views = c_texts(texts);
   std::vector<float> vectors(24 * texts.size(), std::nanf(""));
-  EXPECT_EQ(cloze_embed(client, views.data(), std::ssize(views), prompt, vectors.data()), 0)
+  EXPECT_EQ(cloze_embed(client, views.data(), std::ssize(views), prompt, 0, vectors.data()), 0)
       << cloze_last_error();
   return vectors;
 }
@@ -272,6 +274,25 @@ TEST(TaskCalls, VectorsAreThoseOfTheEmbedder) {
     }
     EXPECT_EQ(embedded(opened.client, texts, prompt), expected);
   }
+}
+
+TEST(TaskCalls, VectorsMayBeCut) {
+  const OpenedModel opened(HeadKind::kEmbedding);
+  const Strings texts = some_texts(3);
+  const std::vector<float> whole = embedded(opened.client, texts, nullptr);
+  std::vector<float> cut(3 * 5 + 1, 7.0F);
+  const auto views = c_texts(texts);
+  ASSERT_EQ(cloze_embed(opened.client, views.data(), 3, nullptr, 5, cut.data()), 0);
+  cloze_runtime::Client client(cloze_runtime::Model(opened.folder.path().string()));
+  const auto vectors = client.embed(texts, {.dimensions = 5});
+  for (size_t i = 0; i < 3; ++i) {
+    const std::vector<float> expected(whole.begin() + 24 * i, whole.begin() + 24 * i + 5);
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), cut.begin() + 5 * i));
+    EXPECT_EQ(vectors[i], expected);
+  }
+  EXPECT_EQ(cut.back(), 7.0F);
+  const std::vector<float> asked = embedded(opened.client, {texts[0]}, "word5 ");
+  EXPECT_EQ(client.embed({texts[0]}, {.prompt = "word5 "})[0], asked);
 }
 
 TEST(TaskCalls, VectorsHaveTheSameBitsInEachClientAndAlone) {
@@ -301,13 +322,17 @@ TEST(TaskCalls, VectorsNeedAModelTextsAndRoom) {
   const OpenedModel opened(HeadKind::kEmbedding);
   const cloze_text text{"word5", -1};
   float vector[24];
-  EXPECT_EQ(refusal(cloze_embed(opened.client, &text, 1, nullptr, nullptr)),
+  EXPECT_EQ(refusal(cloze_embed(opened.client, &text, 1, nullptr, 0, nullptr)),
             "cloze_embed got no room for vectors");
-  EXPECT_EQ(refusal(cloze_embed(opened.client, &text, 0, nullptr, vector)),
+  EXPECT_EQ(refusal(cloze_embed(opened.client, &text, 0, nullptr, 0, vector)),
             "cloze_embed got 0 texts; give 1 to 1000000");
-  EXPECT_EQ(refusal(cloze_embed(opened.client, nullptr, 1, nullptr, vector)),
+  for (const int64_t dimensions : {-1, 25}) {
+    EXPECT_EQ(refusal(cloze_embed(opened.client, &text, 1, nullptr, dimensions, vector)),
+              fmt::format("dimensions is {}; the model's vectors have 1 to 24", dimensions));
+  }
+  EXPECT_EQ(refusal(cloze_embed(opened.client, nullptr, 1, nullptr, 0, vector)),
             "there is no text; give an array of 1");
-  EXPECT_EQ(refusal(cloze_embed(nullptr, &text, 1, nullptr, vector)),
+  EXPECT_EQ(refusal(cloze_embed(nullptr, &text, 1, nullptr, 0, vector)),
             "there is no client; open one with cloze_client_open");
   EXPECT_EQ(refusal(cloze_model_dimensions(nullptr)),
             "there is no model; open one with cloze_model_open");
@@ -316,7 +341,8 @@ TEST(TaskCalls, VectorsNeedAModelTextsAndRoom) {
             classifier.folder.path().string() +
                 " is a BertForSequenceClassification, where a BertModel is needed; give a model of "
                 "that kind");
-  EXPECT_EQ(refusal(cloze_embed(classifier.client, &text, 1, nullptr, vector)), cloze_last_error());
+  EXPECT_EQ(refusal(cloze_embed(classifier.client, &text, 1, nullptr, 0, vector)),
+            cloze_last_error());
 }
 
 // Of a folder whose configuration says so.
