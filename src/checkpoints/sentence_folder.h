@@ -3,14 +3,14 @@
 //
 //   modules.json                         [{"idx", "name", "path", "type"}]: Transformer, Pooling,
 //                                        any number of Dense, Normalize, in this order
-//   1_Pooling/config.json                up to 5: a boolean pooling_mode_*_token(s) for each mode;
-//                                        6: "pooling_mode", a name or a list of them
+//   1_Pooling/config.json                older: a boolean pooling_mode_*_token(s) for each mode;
+//                                        newer: "pooling_mode", a name or a list of them
 //   2_Dense/config.json, weights         in_features, out_features, bias, activation_function
-//   sentence_bert_config.json            max_seq_length, do_lower_case; of 6: neither
+//   sentence_bert_config.json            max_seq_length, do_lower_case; newer: neither
 //   config_sentence_transformers.json    prompts, default_prompt_name, similarity_fn_name
 //
-// Both generations are read; sentence_files.h writes the older. A module is known by the last part of
-// its type.
+// Both forms are read, the newer of which 5.7 and 6 write; sentence_files.h writes the older. A
+// module is known by the last part of its type.
 //
 // Errors: UserError that names file, key and value for a module, a mode, an order or an activation
 // that is not here; DataError for files that are not JSON.
@@ -64,13 +64,13 @@ formats::Json sentence_json(const models::EmbeddingLayers& layers,
                             const SentenceSettings& settings);
 std::pair<models::EmbeddingLayers, SentenceSettings> sentence_from_json(const formats::Json& json);
 
-// A mode's key in files up to 5, "pooling_mode_cls_token".
+// A mode's key in the older form, "pooling_mode_cls_token".
 struct PoolingKey {
   ops::PoolingMode mode;
   const char* key;
-  const char* name;  // in files of 6 and in options
+  const char* name;  // in the newer form and in options
 };
-// All modes, in the order in which files up to 5 put their vectors side by side.
+// All modes, in the order in which the older form puts their vectors side by side.
 std::span<const PoolingKey> pooling_keys();
 // The name of a mode: "cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken".
 std::string_view pooling_name(ops::PoolingMode mode);
