@@ -20,7 +20,7 @@ int64_t count_of(const Body& body, const EndpointContext& context) {
   return count;
 }
 
-Response reply_of(const Answer& answer, int64_t count, const EndpointContext& context) {
+Response results_of(const Answer& answer, int64_t count, const EndpointContext& context) {
   const tasks::TextCollection& texts = *context.documents;
   Json results = Json::array();
   const VectorForm form{.dimensions = texts.dimensions()};
@@ -38,7 +38,7 @@ Question search_question(const Body& body, const EndpointContext& context) {
       prompt_of(body, *context.model, context.model->pretrained().sentences.default_text());
   Question question{.inputs = text_inputs({body.text("query")}, prompt)};
   question.join = [count = count_of(body, context), context](std::vector<Output> outputs) {
-    return reply_of(all_answers(std::move(outputs)).front(), count, context);
+    return results_of(all_answers(std::move(outputs)).front(), count, context);
   };
   return question;
 }

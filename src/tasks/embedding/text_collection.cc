@@ -12,7 +12,7 @@ namespace cloze::tasks {
 namespace {
 
 // Eight sums side by side, which the processor computes at once.
-double dot(std::span<const float> one, std::span<const float> other) {
+double product_of(std::span<const float> one, std::span<const float> other) {
   constexpr size_t kSums = 8;
   std::array<double, kSums> sums{};
   size_t at = 0;
@@ -56,7 +56,7 @@ std::vector<FoundText> TextCollection::nearest(std::span<const float> query, int
   normalize(direction);
   std::vector<FoundText> found(static_cast<size_t>(size()));
   for (int64_t i = 0; i < size(); ++i) {
-    found[static_cast<size_t>(i)] = {.index = i, .cosine = dot(vectors_.row(i), direction)};
+    found[static_cast<size_t>(i)] = {.index = i, .cosine = product_of(vectors_.row(i), direction)};
   }
   const auto kept = found.begin() + std::min(count, size());
   std::ranges::partial_sort(found, kept, [](const FoundText& a, const FoundText& b) {
