@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -63,6 +64,17 @@ SequenceSamples sequence_samples(int64_t count, const std::function<SequenceText
   });
   all.num_cut = num_cut;
   return all;
+}
+
+data::Sample joined_sample(std::span<const data::Sample> sequences) {
+  if (sequences.size() == 1) return sequences.front();
+  data::Sample sample;
+  for (const data::Sample& one : sequences) {
+    sample.choice_lengths.push_back(static_cast<int32_t>(one.input_ids.size()));
+    std::ranges::copy(one.input_ids, std::back_inserter(sample.input_ids));
+    std::ranges::copy(one.token_type_ids, std::back_inserter(sample.token_type_ids));
+  }
+  return sample;
 }
 
 void set_label(double label, bool is_regression, data::Sample& sample) {

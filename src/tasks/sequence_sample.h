@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -54,6 +55,9 @@ struct SequenceSamples {
 // The same of many; `texts` says those of each number from 0 to count - 1, on several threads.
 SequenceSamples sequence_samples(int64_t count, const std::function<SequenceTexts(int64_t)>& texts,
                                  const text::Tokenizer& tokenizer, int64_t max_length, int threads);
+
+// Several sequences, such as a question with each of its choices, as one sample.
+data::Sample joined_sample(std::span<const data::Sample> sequences);
 
 // Sets what is learned of a sequence: the number of its class, or its score.
 void set_label(double label, bool is_regression, data::Sample& sample);

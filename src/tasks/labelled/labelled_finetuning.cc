@@ -52,18 +52,6 @@ std::vector<std::string_view> texts_of(std::span<const RowSequence> sequences) {
   return texts;
 }
 
-// The sequences of a question as one sample.
-data::Sample joined(std::span<const data::Sample> sequences) {
-  if (sequences.size() == 1) return sequences.front();
-  data::Sample sample;
-  for (const data::Sample& one : sequences) {
-    sample.choice_lengths.push_back(static_cast<int32_t>(one.input_ids.size()));
-    std::ranges::copy(one.input_ids, std::back_inserter(sample.input_ids));
-    std::ranges::copy(one.token_type_ids, std::back_inserter(sample.token_type_ids));
-  }
-  return sample;
-}
-
 }  // namespace
 
 LabelledFinetuning::LabelledFinetuning(LabelledFinetuningOptions options,
@@ -211,7 +199,7 @@ std::vector<data::Sample> LabelledFinetuning::labelled_samples(const Part& part)
   std::span<const data::Sample> rest = part.sequences;
   for (size_t i = 0; i < part.rows.size(); ++i) {
     const size_t count = num_sequences(part.rows[i]);
-    samples.push_back(joined(rest.first(count)));
+    samples.push_back(joined_sample(rest.first(count)));
     problem_.set_target(part.targets[i], std::ssize(head_.labels), samples.back());
     rest = rest.subspan(count);
   }

@@ -8,14 +8,11 @@
 #include <iterator>
 #include <optional>
 #include <span>
-#include <unordered_set>
 
 #include "base/error.h"
-#include "formats/delimited_text.h"
-#include "formats/json.h"
 #include "tasks/labelled/label_file.h"
+#include "tasks/labelled/table_rows.h"
 #include "text/ascii.h"
-#include "text/utf8.h"
 
 namespace cloze::tasks {
 namespace {
@@ -35,29 +32,6 @@ constexpr std::string_view kLabelNames[] = {
 constexpr std::string_view kChoiceLists[] = {"choices", "endings", "options"};
 // Followed by a digit or a letter: "ending0", "choice_1", "option a".
 constexpr std::string_view kChoiceNames[] = {"choice", "ending", "option"};
-
-// The pieces between separators, without the blanks around them.
-std::vector<std::string> split(std::string_view text, std::string_view separator) {
-  std::vector<std::string> parts;
-  while (true) {
-    const size_t end = text.find(separator);
-    if (const std::string_view part = text::trim_ascii(text.substr(0, end)); !part.empty()) {
-      parts.emplace_back(part);
-    }
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + separator.size());
-  }
-}
-
-std::optional<std::string> find_name(std::span<const std::string> header,
-                                     std::span<const std::string_view> names) {
-  for (const std::string_view name : names) {
-    for (const std::string& column : header) {
-      if (text::lower_ascii(column) == name) return column;
-    }
-  }
-  return std::nullopt;
-}
 
 // The columns of a table that has these.
 class ColumnChoice {
@@ -89,15 +63,15 @@ class ColumnChoice {
   std::vector<std::string> label_columns(const TableOptions& options) const {
     const std::string& name = options.label_column;
     if (!options.has_label_sets || has(name)) return {name};
-    return split(name, ",");
+    return split_list(name, ",");
   }
 
   // One that holds lists, or one for each choice; none where rows have no choices.
   std::vector<std::string> choice_columns(const TableOptions& options) const {
     if (!options.has_choices) return {};
     const std::string& name = options.choice_column;
-    if (!name.empty()) return has(name) ? std::vector{name} : split(name, ",");
-    if (const auto list = find_name(header_, kChoiceLists)) return {*list};
+    if (!name.empty()) return has(name) ? std::vector{name} : split_list(name, ",");
+    if (const auto list = find_column(header_, kChoiceLists)) return {*list};
     for (const std::string_view first : kChoiceNames) {
       std::vector<std::string> columns;
       std::ranges::copy_if(header_, std::back_inserter(columns), [&](const std::string& column) {
@@ -129,7 +103,7 @@ class ColumnChoice {
   }
 
   void take_known(std::string& column, std::span<const std::string_view> names) const {
-    if (column.empty()) column = find_name(header_, names).value_or("");
+    if (column.empty()) column = find_column(header_, names).value_or("");
   }
 
   // Takes, of two columns, the one that is not the other.
@@ -146,27 +120,15 @@ class ColumnChoice {
   std::span<const std::string> header_;
 };
 
-// The value of a row in a column: a text, or a list of JSON.
-struct Value {
-  std::vector<std::string> texts;
-  bool is_list = false;
-
-  std::string text() const { return texts.empty() ? "" : texts.front(); }
-};
-
 // Takes a table's rows, whatever they come in.
-class TableBuilder {
+class TableBuilder : public TableReceiver {
  public:
   TableBuilder(const fs::path& file, const TableOptions& options) {
     table_.file = file;
     table_.columns = options;
   }
 
-  void set_header(std::span<const std::string> header) {
-    for (size_t i = 0; i < header.size(); ++i) {
-      if (std::ranges::count(header, header[i]) == 1) continue;
-      refuse_line(table_.file, 1, fmt::format("two columns are called {}; rename one", header[i]));
-    }
+  void set_header(std::span<const std::string> header) override {
     const ColumnChoice choice(table_.file, header);
     table_.columns = choice.choose(table_.columns);
     label_columns_ = choice.label_columns(table_.columns);
@@ -174,22 +136,14 @@ class TableBuilder {
     table_.columns.choice_column = fmt::format("{}", fmt::join(choice_columns_, ","));
   }
 
-  // Says whether its values may be lists of JSON.
-  bool is_list(const std::string& column) const {
+  bool is_list(const std::string& column) const override {
     return (table_.columns.has_label_sets && column == table_.columns.label_column) ||
            (choice_columns_.size() == 1 && column == choice_columns_.front());
   }
 
-  // Gives the value of a column of this row.
-  void add(int64_t line, const std::function<Value(const std::string& column)>& value) {
+  void add(int64_t line, const Values& value) override {
     const auto trimmed = [&](const std::string& column) {
-      Value found = column.empty() ? Value() : value(column);
-      for (std::string& one : found.texts) {
-        one = std::string(text::trim_ascii(one));
-        if (!text::is_valid_utf8(one))
-          refuse_line(table_.file, line, "is not UTF-8; convert the file");
-      }
-      return found;
+      return column.empty() ? TableValue() : value(column);
     };
     LabelledText row{.text = trimmed(table_.columns.text_column).text(),
                      .pair = trimmed(table_.columns.pair_column).text(),
@@ -216,15 +170,13 @@ class TableBuilder {
   }
 
  private:
-  using Values = std::function<Value(const std::string& column)>;
-
   bool has_label_sets() const { return table_.columns.has_label_sets; }
 
   std::vector<std::string> labels_of(int64_t line, const Values& value) const {
     if (label_columns_.size() > 1) return columns_that_hold(line, value);
-    const Value found = value(label_columns_.front());
+    const TableValue found = value(label_columns_.front());
     if (has_label_sets() && !found.is_list) {
-      return split(found.text(), table_.columns.label_separator);
+      return split_list(found.text(), table_.columns.label_separator);
     }
     std::vector<std::string> labels = found.texts;
     std::erase(labels, "");
@@ -266,94 +218,11 @@ class TableBuilder {
   std::vector<std::string> label_columns_, choice_columns_;
 };
 
-char delimiter_of(std::string_view header) {
-  for (const char delimiter : {'\t', ',', ';'}) {
-    if (header.find(delimiter) != std::string_view::npos) return delimiter;
-  }
-  return ',';
-}
-
-void read_delimited(std::string_view text, const fs::path& file, bool quotes, TableBuilder& table) {
-  const char delimiter = delimiter_of(text.substr(0, text.find_first_of("\r\n")));
-  formats::DelimitedRows rows(text, {.delimiter = delimiter, .has_quotes = quotes}, file);
-  if (!rows.next()) throw_user_error("{} is empty", file.string());
-  const std::vector<std::string> header = rows.fields();
-  table.set_header(header);
-  while (rows.next()) {
-    const std::vector<std::string>& fields = rows.fields();
-    if (fields.size() != header.size()) {
-      refuse_line(
-          file, rows.line(),
-          fmt::format("{} fields instead of the header's {}; enclose a text that holds '{}' or a "
-                      "line break in double quotes",
-                      fields.size(), header.size(),
-                      delimiter == '\t' ? "\\t" : std::string(1, delimiter)));
-    }
-    table.add(rows.line(), [&](const std::string& column) {
-      const auto place = std::ranges::find(header, column) - header.begin();
-      return Value{{fields[static_cast<size_t>(place)]}};
-    });
-  }
-}
-
-std::string json_text_of(const formats::Json& value, const fs::path& file, int64_t line,
-                         const std::string& column) {
-  if (value.is_null()) return "";
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_array() || value.is_object()) {
-    refuse_line(file, line,
-                fmt::format("{} is an {}; it must be a text, a number, true or false", column,
-                            value.type_name()));
-  }
-  return value.dump();
-}
-
-Value json_value_of(const formats::Json& value, const fs::path& file, int64_t line,
-                    const std::string& column, bool may_be_list) {
-  if (!may_be_list || !value.is_array()) return {{json_text_of(value, file, line, column)}};
-  Value list{.texts = {}, .is_list = true};
-  for (const formats::Json& one : value) {
-    list.texts.push_back(json_text_of(one, file, line, "an entry of " + column));
-  }
-  return list;
-}
-
-// The columns are the keys that any object has, in the order of their first use.
-std::vector<std::string> keys_of_objects(std::string_view text, const fs::path& file) {
-  std::vector<std::string> keys;
-  std::unordered_set<std::string> known;
-  for_each_json_object(text, file, [&](const formats::Json& object, int64_t /*line*/) {
-    for (const formats::JsonMember& member : object.items()) {
-      if (known.insert(member.name).second) keys.push_back(member.name);
-    }
-  });
-  return keys;
-}
-
-void read_json(std::string_view text, const fs::path& file, TableBuilder& table) {
-  const std::vector<std::string> keys = keys_of_objects(text, file);
-  if (keys.empty()) return;
-  table.set_header(keys);
-  for_each_json_object(text, file, [&](const formats::Json& object, int64_t line) {
-    table.add(line, [&](const std::string& column) {
-      const formats::Json* found = object.find(column);
-      if (found == nullptr) return Value();
-      return json_value_of(*found, file, line, column, table.is_list(column));
-    });
-  });
-}
-
 }  // namespace
 
 LabelledTable read_labelled_table(const fs::path& file, const TableOptions& options) {
-  const std::string text = read_label_file(file);
-  const std::string_view begin = text::trim_ascii(text);
   TableBuilder table(file, options);
-  if (begin.starts_with('[') || begin.starts_with('{')) {
-    read_json(text, file, table);
-  } else {
-    read_delimited(text, file, options.quotes, table);
-  }
+  read_table_rows(file, options.quotes, table);
   return table.take();
 }
 

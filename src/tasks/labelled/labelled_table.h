@@ -1,14 +1,9 @@
-// A user's own table of texts and labels: CSV, TSV, JSON Lines or a JSON array of objects, plain or
-// compressed (gzip, Zstandard), from a file or standard input ("-").
+// A user's own table of texts and labels, in any form (table_rows.h).
 //
-// The form is found out by the content: text that begins with "{" or "[" is JSON; otherwise the first
-// row is a header, and its separator is the first of tab, comma and semicolon that it holds.
-// Columns have names. Those that are not given are found by the names that people use, in any
-// case: text, sentence, sentence1, ..., then label, labels, class, .... Values of JSON that are
-// numbers, true or false become their text.
+// Columns have names. Those that are not given are found by the names that people use, in any case:
+// text, sentence, sentence1, ..., then label, labels, class, ....
 //
-// Rows without a text or without a label, after blanks at both ends are dropped, are counted and
-// left out.
+// Rows without a text or without a label are counted and left out.
 //
 // Where rows have several labels, these are a list of JSON, or a field with a separator between them,
 // "sport|money"; or each label is a column of its own that holds 1 or 0 (true or false), when
@@ -20,9 +15,7 @@
 // fewer than two that are not empty are counted and left out.
 //
 // Errors: UserError for a column that is not there or cannot be guessed; DataError that names file
-// and line for a row with another number of fields than the header, for bytes that are not UTF-8,
-// for JSON that is no object of such values, for another value in the column of one label, and what
-// formats/delimited_text.h refuses.
+// and line for another value in the column of one label; those of table_rows.h.
 #pragma once
 
 #include <cstdint>
