@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "data/sample.h"
 
@@ -16,6 +17,9 @@ class Dataset {
   virtual int64_t size() const = 0;
   // 0 <= index < size(). Records are the same in every epoch; what is drawn is drawn anew.
   virtual Sample sample(int64_t index, int64_t epoch) const = 0;
+  // Numbers for what a step may hold only once, such as the texts of a sample: no two samples of a step
+  // share one (data/distinct_order.h). Either all samples have some, or none has.
+  virtual std::vector<int32_t> only_once(int64_t /*index*/) const { return {}; }
   // A name for the samples, equal for equal samples: a resumed run must find it again.
   virtual std::string fingerprint() const = 0;
 };

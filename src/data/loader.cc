@@ -27,6 +27,12 @@ std::vector<Sample> step_samples(const LoaderOptions& options, int64_t step) {
   const uint64_t end = begin + options.global_batch_size;
   std::vector<Sample> samples;
   samples.reserve(end - begin);
+  if (options.distinct) {
+    for (const SamplePlace& place : options.distinct->step(step)) {
+      samples.push_back(options.dataset->sample(place.index, place.epoch));
+    }
+    return samples;
+  }
   std::optional<Permutation> permutation;
   for (uint64_t place = begin; place < end; ++place) {
     const uint64_t epoch = place / size;
@@ -81,6 +87,10 @@ Loader::Loader(LoaderOptions options) : options_(std::move(options)) {
         "first step {} must not be negative; prefetch steps {} and loader threads {} must be "
         "positive",
         options_.first_step, options_.prefetch_steps, options_.threads);
+  }
+  if (!options_.dataset->only_once(0).empty()) {
+    options_.distinct = std::make_shared<DistinctOrder>(options_.dataset,
+                                                        options_.global_batch_size, options_.seed);
   }
   next_step_ = claimed_step_ = options_.first_step;
   for (int64_t i = 0; i < options_.threads; ++i) {

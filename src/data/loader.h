@@ -2,8 +2,8 @@
 //
 // Step k takes samples [kN, (k+1)N) of the sequence
 //   epoch 0 shuffled, epoch 1 shuffled anew, ...        (Permutation(seed, epoch), shuffle.h)
-// which runs across the borders of epochs: every sample is used once in each. The batch is a
-// function of (dataset, N, capacity, seed, k), so a run resumes at any step by asking for it.
+// which runs across the borders of epochs: every sample is used once in each; where samples may not
+// meet in a step, in distinct_order.h's order. The batch is a function of (dataset, N, capacity, seed, k), so a run resumes at any step by asking for it.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "data/distinct_order.h"
 #include "data/micro_batch.h"
 
 namespace cloze::data {
@@ -31,6 +32,8 @@ struct LoaderOptions {
   int64_t prefetch_steps = 4;        // step batches kept ready, at least 1
   int64_t memory_bytes = 256 << 20;  // which they may take; one batch is kept whatever its size
   int64_t batches_in_use = 1;        // by whoever calls next()
+
+  std::shared_ptr<DistinctOrder> distinct = {};  // made by the loader, where samples may not meet
 
   // Makes room for a caller that uses so many batches at a time.
   void take_together(int64_t batches) {

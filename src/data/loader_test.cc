@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "base/error.h"
@@ -181,6 +182,63 @@ TEST(LoaderTest, NonsenseSizesAreRefused) {
   EXPECT_THROW(Loader{no_batch}, UserError);
   EXPECT_THROW(Loader{options_for(std::make_shared<NumberedDataset>(0))}, UserError);
   EXPECT_THROW(Loader{options_for(dataset, -1)}, UserError);
+}
+
+// Samples that hold a text of their own and one of `shared` others.
+class SharingDataset final : public Dataset {
+ public:
+  SharingDataset(int64_t size, int32_t shared) : size_(size), shared_(shared) {}
+  int64_t size() const override { return size_; }
+  std::string fingerprint() const override { return "sharing"; }
+  Sample sample(int64_t index, int64_t /*epoch*/) const override {
+    return {.input_ids = {static_cast<int32_t>(index)}, .token_type_ids = {0}};
+  }
+  std::vector<int32_t> only_once(int64_t index) const override {
+    const auto number = static_cast<int32_t>(index);
+    return {number % shared_, 1000 + number};
+  }
+
+ private:
+  int64_t size_;
+  int32_t shared_;
+};
+
+TEST(LoaderTest, StepsHoldNoTwoSamplesThatMayNotMeet) {
+  LoaderOptions options = options_for(std::make_shared<SharingDataset>(50, 10));
+  options.threads = 2;
+  Loader loader(options);
+  options.first_step = 7;
+  Loader resumed(options);
+  std::map<int32_t, int> uses;
+  for (int64_t step = 0; step < 20; ++step) {
+    const StepBatch batch = loader.next();
+    std::set<int32_t> texts;
+    for (const MicroBatch& part : batch.micro_batches) {
+      for (int64_t i = 0; i < part.num_tokens; ++i) {
+        texts.insert(part.input_ids[i] % 10);
+        ++uses[part.input_ids[i]];
+      }
+    }
+    EXPECT_EQ(texts.size(), 8u) << step;
+    if (step >= 7) expect_equal(batch, resumed.next());
+  }
+  EXPECT_EQ(uses.size(), 50u);  // 160 samples of 3.2 epochs
+  for (const auto& [sample, count] : uses) {
+    EXPECT_GE(count, 2) << sample;
+    EXPECT_LE(count, 4) << sample;
+  }
+}
+
+TEST(LoaderTest, SamplesThatCannotFillAStepAreRefused) {
+  Loader loader(options_for(std::make_shared<SharingDataset>(50, 7)));
+  try {
+    loader.next();
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(),
+                 "no 8 samples of the 50 there are have texts that all differ, as those of a step "
+                 "must; lower global_batch_size, or leave out rows with the same texts");
+  }
 }
 
 }  // namespace
