@@ -6,6 +6,7 @@
 #include "base/division.h"
 #include "feed/micro_batch_inputs.h"
 #include "models/bert.h"
+#include "models/vector_loss.h"
 
 namespace cloze::feed {
 
@@ -69,6 +70,7 @@ void StepInputs::begin(const data::StepBatch& batch, int64_t step, float loss_sc
   batch_ = &batch;
   step_ = step;
   loss_scale_ = loss_scale;
+  vector_gradients_.clear();
   require_rows();
   write_step(sessions_.full());
 }
@@ -103,7 +105,24 @@ engine::Session& StepInputs::session_with(int64_t pass, engine::SizedSessions& s
   const bool is_synthetic = batch_->synthetic_passes > 0;
   if (!is_synthetic || has_synthetic_ != &session) write_micro_batch(session, micro_batch);
   has_synthetic_ = is_synthetic ? &session : nullptr;
+  if (!vector_gradients_.empty()) write_vector_gradients(session, micro_batch);
   return session;
+}
+
+// Places without a sequence get zeros.
+void StepInputs::write_vector_gradients(engine::Session& session,
+                                        const data::MicroBatch& micro_batch) const {
+  const graph::Value input = session.value(models::kVectorGradients);
+  const Shape& shape = session.graph().type(input).shape;
+  const auto width = static_cast<size_t>(shape[1]);
+  std::vector<float> rows(static_cast<size_t>(shape.elements()));
+  for (int64_t b = 0; b < micro_batch.num_sequences; ++b) {
+    const auto number = static_cast<size_t>(micro_batch.sequence_ids[b]);
+    const auto row = std::span(vector_gradients_).subspan(number * width, width);
+    std::ranges::transform(row, rows.begin() + b * shape[1],
+                           [&](float value) { return loss_scale_ * value; });
+  }
+  session.write<float>(models::kVectorGradients, rows);
 }
 
 void StepInputs::write_update(int64_t step, double learning_rate) {

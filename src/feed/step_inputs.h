@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/micro_batch.h"
@@ -53,12 +54,18 @@ class StepInputs {
   // The session for a pass, of these sessions, with all its inputs.
   engine::Session& session_with(int64_t pass) { return session_with(pass, sessions_); }
   engine::Session& session_with(int64_t pass, engine::SizedSessions& sessions);
+  // The gradients of the vectors of the step's texts (models/vector_loss.h), [sequences, D] by their
+  // number in the step, for the passes that follow. begin() drops them.
+  void set_vector_gradients(std::vector<float> gradients) {
+    vector_gradients_ = std::move(gradients);
+  }
   // Those of the update, into the full session. Step numbers count from 0.
   void write_update(int64_t step, double learning_rate);
 
  private:
   void require_rows() const;
   void write_step(engine::Session& session) const;
+  void write_vector_gradients(engine::Session& session, const data::MicroBatch& micro_batch) const;
 
   engine::SizedSessions& sessions_;
   int32_t seed_;
@@ -68,6 +75,7 @@ class StepInputs {
   const data::StepBatch* batch_ = nullptr;
   int64_t step_ = 0;
   float loss_scale_ = 1.0f;
+  std::vector<float> vector_gradients_;             // empty: there are none
   const engine::Session* has_synthetic_ = nullptr;  // the micro-batch of synthetic data
 };
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "models/vector_loss.h"
 #include "nn/layer_norm_layer.h"
 #include "nn/linear_layer.h"
 #include "ops/binary_cross_entropy.h"
@@ -346,13 +347,22 @@ std::vector<Value> embeddings(const HeadGraph& model, Value encoded) {
   return {vectors, encoded};
 }
 
+std::vector<TaskLoss> embedding_losses(const HeadGraph& model) {
+  const Value vectors = embeddings(model, model.encoded()).front();
+  model.graph.mark_output(vectors, kVectors);
+  const Value gradient = model.graph.add_input(kVectorGradients, model.graph.type(vectors));
+  TaskLoss loss{.name = "vector", .loss = vectors, .correct = {}};
+  loss.given_gradient = gradient;
+  return {loss};
+}
+
 HeadTraits embedding() {
   return {.kind = HeadKind::kEmbedding,
           .name = "embedding",
           .architecture = "BertModel",
           .pipeline = "sentence-similarity",
           .objective = "Vectors of texts",
-          .outputs = {{"embeddings", OutputRows::kSequences,
+          .outputs = {{kVectors, OutputRows::kSequences,
                        [](const BertConfig& config, const BertHead& head) {
                          return head.embedding.dimensions(config.hidden_size);
                        }},
@@ -360,6 +370,7 @@ HeadTraits embedding() {
                        [](const BertConfig& config, const BertHead& /*head*/) {
                          return config.hidden_size;
                        }}},
+          .losses = embedding_losses,
           .logits = embeddings,
           .softmax_classes = {nullptr}};
 }
@@ -396,7 +407,6 @@ const HeadTraits* head_of_architecture(std::string_view architecture) {
 
 std::vector<TaskLoss> bert_for_training(Graph& graph, const BertConfig& config,
                                         const BertHead& head, const BatchShape& shape) {
-  CLOZE_CHECK(head.traits().losses != nullptr, "{} has no loss", head.traits().name);
   return head.traits().losses({graph, config, head, shape, add_bert_inputs(graph, shape)});
 }
 

@@ -67,12 +67,15 @@ struct BertHead {
 // NAME_normalizer [1]; mlm per sequence through prediction_weights [P] (data/micro_batch.h). Where
 // its classes have weights, they are its input NAME_class_weights [C].
 struct TaskLoss {
-  // "mlm", "nsp", "span", "class", "score", "label", "tag", "choice"
+  // "mlm", "nsp", "span", "class", "score", "label", "tag", "choice", "vector"
   std::string name;
   graph::Value loss;                      // [1] f32
   graph::Value correct;                   // [1] f32; invalid where right and wrong mean nothing
   bool per_prediction = false;            // normalised by predictions, not by sequences
   std::vector<float> class_weights = {};  // empty, or normalised by the weights of the labels
+  // Valid where the host computes the loss (models/vector_loss.h): then `loss` is what it reads, and
+  // this input its gradient.
+  graph::Value given_gradient = {};
 };
 
 // A number that a model and its head have, such as that of their classes.
@@ -112,7 +115,7 @@ struct HeadTraits {
   std::string_view endpoint;   // where it is served: "/answer"; empty: nowhere
   std::vector<HeadOutput> outputs;
 
-  std::vector<TaskLoss> (*losses)(const HeadGraph& model) = nullptr;  // null: not trained here
+  std::vector<TaskLoss> (*losses)(const HeadGraph& model);
   std::vector<graph::Value> (*logits)(const HeadGraph& model, graph::Value encoded);  // outputs
   std::vector<HeadCount> softmax_classes;  // of each term of the loss
   // Room for the labels of fine-tuning, where they are predictions (data/micro_batch.h): tags of

@@ -23,8 +23,12 @@ class Differentiator {
     gradients_.resize(graph.num_values());
   }
 
-  void run(const std::vector<Value>& losses, Value seed) {
-    for (const Value loss : losses) gradients_[loss.index] = seed;
+  void run(const std::vector<GivenGradient>& given) {
+    for (const auto& [value, gradient] : given) {
+      CLOZE_CHECK(graph_.type(value) == graph_.type(gradient), "a gradient {} of {}",
+                  graph_.type(gradient).to_string(), graph_.type(value).to_string());
+      gradients_[value.index] = gradient;
+    }
     for (size_t i = num_forward_nodes_; i-- > 0;) differentiate_node(i);
   }
 
@@ -90,9 +94,16 @@ class Differentiator {
 
 }  // namespace
 
+void differentiate(Graph& graph, const std::vector<GivenGradient>& given,
+                   const std::vector<Value>& fixed) {
+  Differentiator(graph, fixed).run(given);
+}
+
 void differentiate(Graph& graph, const std::vector<Value>& losses, Value seed,
                    const std::vector<Value>& fixed) {
-  Differentiator(graph, fixed).run(losses, seed);
+  std::vector<GivenGradient> given;
+  for (const Value loss : losses) given.push_back({loss, seed});
+  differentiate(graph, given, fixed);
 }
 
 }  // namespace cloze::passes

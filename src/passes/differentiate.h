@@ -17,8 +17,16 @@
 
 namespace cloze::passes {
 
-// losses: [1] f32 each. seed: an input [1] f32, the gradient of every loss (1, or the loss scale).
+// A value, and an input of its type that is its gradient.
+struct GivenGradient {
+  graph::Value value;
+  graph::Value gradient;
+};
 // fixed: parameters that get no gradient; nothing is appended for what depends on no other.
+void differentiate(graph::Graph& graph, const std::vector<GivenGradient>& given,
+                   const std::vector<graph::Value>& fixed = {});
+
+// losses: [1] f32 each. seed: an input [1] f32, the gradient of every loss (1, or the loss scale).
 void differentiate(graph::Graph& graph, const std::vector<graph::Value>& losses, graph::Value seed,
                    const std::vector<graph::Value>& fixed = {});
 

@@ -13,6 +13,7 @@ formats::Json run_identity(const TrainingOptions& options) {
                          {"freeze_embeddings", options.step.optimizer.depth.freezes_embeddings},
                          {"freeze_layers", options.step.optimizer.depth.frozen_layers},
                          {"data", options.dataset->fingerprint()}};
+  if (options.step.vector_loss) identity["vector_loss"] = options.step.vector_loss.name;
   if (options.step.head.is_multi_label) identity["is_multi_label"] = true;
   for (const models::BertField& field : models::bert_fields()) {
     const bool is_of_another =

@@ -21,9 +21,12 @@ const backend::Backend& backend_of(const TrainingStepOptions& options) {
   return engine::device_named(options.compile.device).backend();
 }
 
+Value add_metric(Graph& graph, const std::string& name) {
+  return graph.add_variable({.name = name, .type = graph::kScalar, .role = VariableRole::kMetric});
+}
+
 void accumulate_metric(Graph& graph, const std::string& name, Value value) {
-  const Value metric =
-      graph.add_variable({.name = name, .type = graph::kScalar, .role = VariableRole::kMetric});
+  const Value metric = add_metric(graph, name);
   graph.add_into(ops::kAccumulate, {value}, {}, {{metric, true}});
 }
 
@@ -39,6 +42,10 @@ std::vector<models::TaskLoss> add_forward(Graph& graph, const TrainingStepOption
 
 void accumulate_metrics(Graph& graph, const std::vector<models::TaskLoss>& losses) {
   for (const models::TaskLoss& loss : losses) {
+    if (loss.given_gradient.valid()) {
+      add_metric(graph, loss.name + "_loss");  // that the host writes
+      continue;
+    }
     accumulate_metric(graph, loss.name + "_loss", loss.loss);
     if (loss.correct.valid()) accumulate_metric(graph, loss.name + "_correct", loss.correct);
   }
@@ -98,9 +105,11 @@ TrainingGraph training_graph(const TrainingStepOptions& options,
   Graph graph;
   const std::vector<models::TaskLoss> losses = add_forward(graph, options);
   const Value seed = graph.add_input(kLossGradient, graph::kScalar);
-  std::vector<Value> minimised;
-  for (const models::TaskLoss& loss : losses) minimised.push_back(loss.loss);
-  passes::differentiate(graph, minimised, seed, frozen_parameters(graph, options.optimizer.depth));
+  std::vector<passes::GivenGradient> minimised;
+  for (const models::TaskLoss& loss : losses) {
+    minimised.push_back({loss.loss, loss.given_gradient.valid() ? loss.given_gradient : seed});
+  }
+  passes::differentiate(graph, minimised, frozen_parameters(graph, options.optimizer.depth));
   accumulate_metrics(graph, losses);
   for (const backend::GraphPass& pass : passes) pass.run(graph);
   TrainingGraph training{.graph = std::move(graph), .terms = terms_of(losses)};

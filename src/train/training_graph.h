@@ -15,6 +15,7 @@
 #include "feed/step_inputs.h"
 #include "models/bert_config.h"
 #include "models/bert_heads.h"
+#include "models/vector_loss.h"
 #include "optim/optimizer.h"
 #include "passes/pipeline.h"
 #include "train/ranks/pipeline_schedule.h"
@@ -46,6 +47,7 @@ struct TrainingStepOptions {
   // stages.num_ranks() ranks, one after the other. A single rank ignores the stages.
   passes::Stages stages;
   PipelineSchedule schedule = PipelineSchedule::kInterleaved;
+  models::VectorLoss vector_loss = {};  // of a head that makes vectors; such a step has no stages
 
   // A single replica has no other to divide them with.
   bool divides_states() const { return shards_states && num_replicas() > 1; }

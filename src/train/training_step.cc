@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/error.h"
 #include "optim/optimizer.h"
 #include "platform/phase.h"
 
@@ -72,7 +73,11 @@ TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& op
                                     .owners = owners_,
                                     .norm_numbers = norm_numbers(training.update, own_gradients()),
                                     .pipeline = std::move(training.pipeline),
-                                    .schedule = options.schedule})) {}
+                                    .schedule = options.schedule})) {
+  if (!options.vector_loss || !session_.has(models::kVectorGradients)) return;
+  CLOZE_CHECK(!is_pipeline(), "vectors of a step are compared by ranks with the whole model");
+  vectors_.emplace(options.vector_loss, ranks_.replicas());
+}
 
 std::vector<bool> TrainingStep::own_gradients() const {
   std::vector<bool> own;
@@ -90,9 +95,17 @@ void TrainingStep::begin(const StepAhead& step) {
   current_ = step;
   write_inputs(*step.batch, step.step);
   exchange_->take_time();  // of micro-batches without an update, such as a probe's
+  compute();
+}
+
+// A loss of vectors is known on every rank, and summed over none.
+void TrainingStep::compute() {
+  const double loss = vectors_ ? vectors_->compute(inputs_) : 0.0;
   exchange_->begin();
+  if (vectors_) exchange_->go_on_after(vectors_->launches_done());
   exchange_->compute(inputs_);
   exchange_->finish();
+  if (vectors_) session_.write_scalar(terms_.front().name + "_loss", static_cast<float>(loss));
 }
 
 void TrainingStep::finish() {
@@ -177,6 +190,7 @@ std::optional<runtime::NonFiniteOutput> TrainingStep::find_non_finite(const data
   const std::optional<runtime::NonFiniteOutput> known = exchange_->non_finite();
   if (known && known->phase == graph::kMicroStep) return known;
   write_inputs(batch, step);
+  if (vectors_) vectors_->compute(inputs_);
   for (int64_t pass = 0; pass < inputs_.num_passes(); ++pass) {
     engine::Session& session = inputs_.session_with(pass);
     if (auto found = session.executor().run_until_non_finite(graph::kMicroStep)) return found;

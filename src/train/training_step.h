@@ -23,6 +23,7 @@
 #include "train/ranks/step_exchange.h"
 #include "train/ranks/step_ranks.h"
 #include "train/training_graph.h"
+#include "train/vector_gradients.h"
 
 namespace cloze::train {
 
@@ -104,6 +105,7 @@ class TrainingStep {
  private:
   void write_inputs(const data::StepBatch& batch, int64_t step);
   runtime::ArenaCopy& copy_metrics();
+  void compute();
   StepResult losses_in(runtime::ArenaCopy& metrics, const StepAhead& step);
   StepResult result_in(runtime::ArenaCopy& metrics, const StepAhead& step);
 
@@ -115,6 +117,7 @@ class TrainingStep {
   engine::SizedSessions sessions_;
   feed::StepInputs inputs_;
   std::unique_ptr<StepExchange> exchange_;
+  std::optional<VectorGradients> vectors_;  // where the loss is one of vectors
   StepAhead current_;
   std::vector<StepAhead> finished_;                           // their results have not been taken
   std::vector<std::unique_ptr<runtime::ArenaCopy>> metrics_;  // of those, and of the current step

@@ -29,17 +29,6 @@ float norm_over(comm::Communicator& ranks, float own_norm) {
   return static_cast<float>(std::sqrt(squares));
 }
 
-// The launches of the update after which its gradient_norm is known.
-size_t launches_to_norm(const Graph& graph) {
-  const Value norm = *graph.find(kGradientNorm);
-  size_t launches = 0;
-  for (const graph::Node* node : graph.nodes_of(graph::kUpdate)) {
-    ++launches;
-    if (std::ranges::find(node->outputs, norm) != node->outputs.end()) return launches;
-  }
-  CLOZE_CHECK(false, "an update without {}", kGradientNorm);
-}
-
 std::vector<Value> all_summed_variables(engine::Session& session) {
   return summed_variables(session.graph(), 0, session.executor().num_launches(graph::kMicroStep));
 }
@@ -232,13 +221,15 @@ void StepExchange::compute(feed::StepInputs& inputs) {
 }
 
 void StepExchange::run(engine::Session& micro_batch, bool /*is_last*/) {
-  micro_batch.run(graph::kMicroStep);
+  runtime::Executor& executor = micro_batch.executor();
+  executor.run_part(graph::kMicroStep, std::exchange(launches_done_, 0),
+                    executor.num_launches(graph::kMicroStep));
 }
 
 // Each rank's norm is that of the gradients it updates with, until all norms are combined.
 void StepExchange::update() {
   if (!shares_norm()) return share_update(0);
-  const size_t to_norm = launches_to_norm(session_.graph());
+  const size_t to_norm = launches_to(session_.graph(), graph::kUpdate, kGradientNorm);
   session_.executor().run_part(graph::kUpdate, 0, to_norm);
   platform::enter_wait("summing the norm");
   session_.write_scalar(kGradientNorm, norm(session_.read_scalar<float>(kGradientNorm)));
@@ -268,6 +259,17 @@ void StepExchange::sum_metrics_over(comm::Communicator& ranks) {
   session_.executor().read(kMetrics, std::as_writable_bytes(std::span(metrics)));
   ranks.all_reduce(metrics);
   session_.executor().write(kMetrics, std::as_bytes(std::span(metrics)));
+}
+
+size_t launches_to(const Graph& graph, std::string_view phase, std::string_view name) {
+  const std::optional<Value> value = graph.find(name);
+  CLOZE_CHECK(value.has_value(), "the graph has no {}", name);
+  size_t launches = 0;
+  for (const graph::Node* node : graph.nodes_of(phase)) {
+    ++launches;
+    if (std::ranges::find(node->outputs, *value) != node->outputs.end()) return launches;
+  }
+  CLOZE_CHECK(false, "{} without {}", phase, name);
 }
 
 std::unique_ptr<StepExchange> make_step_exchange(engine::SizedSessions& sessions,

@@ -15,11 +15,13 @@
 // Errors: what the communicator throws. One thread calls it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/dtype.h"
@@ -59,6 +61,9 @@ class StepExchange {
 
   // Prepares a step.
   virtual void begin() {}
+  // Before compute(): the launches of this rank's only micro-batch that have run, so that it need not
+  // run them again.
+  void go_on_after(size_t launches) { launches_done_ = launches; }
   // Computes this rank's micro-batches.
   virtual void compute(feed::StepInputs& inputs);
   // Sums over the ranks: the session then has the metrics of all, and their gradients as far as
@@ -98,7 +103,11 @@ class StepExchange {
  private:
   engine::Session& session_;
   const StepRanks& ranks_;
+  size_t launches_done_ = 0;
 };
+
+// The launches of a phase after which a value of this name is known.
+size_t launches_to(const graph::Graph& graph, std::string_view phase, std::string_view name);
 
 // `sessions`: their full one is the session. All but the layout outlive the exchange.
 std::unique_ptr<StepExchange> make_step_exchange(engine::SizedSessions& sessions,
