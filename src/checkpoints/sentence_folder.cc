@@ -255,6 +255,12 @@ SentenceSettings read_sentence_settings(const fs::path& folder, const models::Be
   return settings;
 }
 
+void take_sentence_rules(const SentenceSettings& settings, text::TokenizerOptions& rules) {
+  if (!settings.lower_case || rules.lower_case) return;
+  rules.strip_accents = rules.strips_accents();
+  rules.lower_case = true;
+}
+
 Json sentence_json(const EmbeddingLayers& layers, const SentenceSettings& settings) {
   Json pooling = Json::array(), dense = Json::array(), prompts = Json::object();
   for (const PoolingMode mode : layers.pooling) pooling.push_back(pooling_name(mode));

@@ -28,6 +28,7 @@
 #include "formats/json.h"
 #include "models/bert_config.h"
 #include "models/embedding_layers.h"
+#include "text/tokenizer_options.h"
 
 namespace cloze::checkpoints {
 
@@ -58,6 +59,9 @@ models::EmbeddingLayers read_embedding_layers(const std::filesystem::path& folde
 // Reads what the folder states of texts; the rest is as in SentenceSettings.
 SentenceSettings read_sentence_settings(const std::filesystem::path& folder,
                                         const models::BertConfig& config);
+
+// Lower-cases texts where these settings say so; accents stay or go as they did.
+void take_sentence_rules(const SentenceSettings& settings, text::TokenizerOptions& rules);
 
 // An object with both, for packed models.
 formats::Json sentence_json(const models::EmbeddingLayers& layers,

@@ -42,6 +42,9 @@ void StoredModel::add_dense_layers() {
     const formats::ModelTensors& stored = dense_layers_.emplace_back(folder() / layer);
     for (formats::TensorView tensor : stored.tensors()) {
       tensor.name = fmt::format("{}.{}", layer, tensor.name);
+      std::erase_if(converted_.tensors, [&](const formats::TensorView& other) {
+        return other.name == tensor.name;  // a checkpoint of a run has it in both files
+      });
       converted_.tensors.push_back(std::move(tensor));
     }
   }

@@ -278,11 +278,7 @@ checkpoints::SentenceSettings read_sentences(const std::filesystem::path& folder
     return {};
   }
   checkpoints::SentenceSettings sentences = checkpoints::read_sentence_settings(folder, config);
-  text::TokenizerOptions& rules = tokenizer.options;
-  if (sentences.lower_case && !rules.lower_case) {
-    rules.strip_accents = rules.strips_accents();
-    rules.lower_case = true;
-  }
+  checkpoints::take_sentence_rules(sentences, tokenizer.options);
   return sentences;
 }
 

@@ -65,6 +65,7 @@ CheckpointContent Saver::content(std::vector<formats::TensorSource> model,
   const TrainingOptions& options = run_.options;
   append_zeros(models::absent_biases(options.step.model, options.step.head.kind), model);
   return {.model = std::move(model),
+          .vector_layers = options.step.head.embedding,
           .optimizer = std::move(optimizer),
           .state = run_.state,
           .history = run_.history,
@@ -72,7 +73,8 @@ CheckpointContent Saver::content(std::vector<formats::TensorSource> model,
             std::vector<TextFile> files = model_folder_files({.config = options.step.model,
                                                               .head = options.step.head,
                                                               .tokens = options.tokens,
-                                                              .tokenizer = options.tokenizer},
+                                                              .tokenizer = options.tokenizer,
+                                                              .sentences = options.sentences},
                                                              state);
             files.insert(files.end(), options.extra_files.begin(), options.extra_files.end());
             return files;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "checkpoints/sentence_folder.h"
 #include "data/dataset.h"
 #include "engine/session.h"
 #include "optim/schedule.h"
@@ -73,6 +74,7 @@ struct TrainingOptions {
 
   std::vector<std::string> tokens;   // the vocabulary, written into checkpoints; may be empty
   text::TokenizerOptions tokenizer;  // of that vocabulary
+  checkpoints::SentenceSettings sentences;  // of a head that makes vectors; written likewise
   int64_t loader_threads = 1;
   int64_t loader_memory = 256;        // MiB that steps made ready may take
   std::vector<TextFile> extra_files;  // written into checkpoints as they are

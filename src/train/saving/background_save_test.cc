@@ -69,7 +69,7 @@ TEST_F(BackgroundSaveTest, TheOutcomeIsThereOnceItIsSaved) {
 TEST_F(BackgroundSaveTest, AFailureIsThrownWhenTheOutcomeIsTaken) {
   CheckpointStore store(folder_, 1);
   BackgroundSave background(store);
-  file_name_ = "no_such_folder/file";
+  file_name_ = "model.safetensors/file";
   go_on_.set_value();
   background.start(content(7));
   EXPECT_THROW(background.wait(), EnvironmentError);

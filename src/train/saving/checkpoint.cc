@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/whole_number.h"
+#include "checkpoints/sentence_files.h"
 #include "formats/json.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/file.h"
@@ -121,8 +122,11 @@ void write_content(const fs::path& temporary, const CheckpointContent& content,
                    const std::vector<TextFile>& files) {
   formats::write_safetensors(temporary / "model.safetensors", content.model);
   formats::write_safetensors(temporary / kOptimizerName, content.optimizer);
+  checkpoints::write_dense_layers(temporary, content.vector_layers, content.model);
   for (const TextFile& file : files) {
-    platform::write_file_atomically(temporary / file.name, file.text);
+    const fs::path path = temporary / file.name;
+    fs::create_directories(path.parent_path());
+    platform::write_file_atomically(path, file.text);
   }
   platform::write_file_atomically(temporary / kStateName, training_state_text(content.state));
   platform::write_file_atomically(temporary / kTrainerStateName,
@@ -169,9 +173,12 @@ void CheckpointStore::adopt(const fs::path& checkpoint, int64_t step) {
   if (fs::exists(target) && !find_damage(target)) return;
   install(target, fmt::format("copy {} to {}", checkpoint.string(), target.string()),
           [&](const fs::path& temporary) {
-            for (const auto& entry : fs::directory_iterator(checkpoint)) {
+            for (const auto& entry : fs::recursive_directory_iterator(checkpoint)) {
+              if (!entry.is_regular_file()) continue;
               const platform::MappedFile from(entry.path());
-              platform::write_file_atomically(temporary / entry.path().filename(), from.text());
+              const fs::path to = temporary / entry.path().lexically_relative(checkpoint);
+              fs::create_directories(to.parent_path());
+              platform::write_file_atomically(to, from.text());
             }
           });
 }

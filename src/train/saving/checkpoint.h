@@ -22,6 +22,7 @@
 
 #include "checkpoints/hugging_face_tokenizer.h"
 #include "formats/safetensors.h"
+#include "models/embedding_layers.h"
 #include "platform/files/folder.h"
 #include "train/metrics/metrics.h"
 #include "train/saving/training_state.h"
@@ -32,7 +33,9 @@ using checkpoints::TextFile;
 
 // All that goes into a checkpoint. Tensors are read while it is saved.
 struct CheckpointContent {
-  std::vector<formats::TensorSource> model;      // Hugging Face's names
+  std::vector<formats::TensorSource> model;  // Hugging Face's names
+  // Layers of a model that makes vectors; tensors of the dense ones have files of their own, too.
+  models::EmbeddingLayers vector_layers = {};
   std::vector<formats::TensorSource> optimizer;  // names are the caller's
   TrainingState state;
   std::vector<StepMetrics> history;  // goes into trainer_state.json

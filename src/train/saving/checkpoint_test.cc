@@ -228,7 +228,7 @@ TEST_F(CheckpointTest, AFailedSaveLeavesTheOldOnesAndNothingElse) {
   CheckpointStore store(folder_, 1);
   store.save(content(10));
   CheckpointContent broken = content(20);
-  broken.files = [] { return std::vector<TextFile>{{"no_such_folder/file", "text"}}; };
+  broken.files = [] { return std::vector<TextFile>{{"model.safetensors/file", "text"}}; };
   try {
     store.save(broken);
     FAIL() << "no error";

@@ -43,10 +43,17 @@ bool is_as_sealed(const std::string& text) {
   return sealed_text(std::move(manifest)) == text;
 }
 
-// Names come from a file: one that leads out of the folder is not followed.
-bool is_plain_name(const std::string& name) {
+bool is_plain_part(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
          name.find('\0') == std::string::npos;
+}
+
+// The name of a file, or of one in a folder. Names come from a file: one that leads out of the folder
+// is not followed.
+bool is_plain_name(std::string_view name) {
+  const size_t end = name.find('/');
+  if (end == std::string_view::npos) return is_plain_part(name);
+  return is_plain_part(name.substr(0, end)) && is_plain_part(name.substr(end + 1));
 }
 
 std::optional<std::string> find_damage_of_file(const fs::path& folder, const formats::Json& file,
@@ -70,8 +77,8 @@ std::optional<std::string> find_damage_of_file(const fs::path& folder, const for
 
 void write_manifest(const fs::path& folder, int64_t step) {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    names.push_back(entry.path().filename().string());
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) names.push_back(entry.path().lexically_relative(folder).string());
   }
   std::sort(names.begin(), names.end());
   formats::Json files = formats::Json::array();

@@ -72,6 +72,19 @@ TEST_F(ManifestTest, DoesNotTrustItself) {
   EXPECT_EQ(damage_of(R"({"schema": "cloze.checkpoint", "version": 1,
                           "files": [{"name": "../a", "bytes": 1, "crc32c": ""}]})"),
             "manifest.json names a file elsewhere: ../a");
+  EXPECT_EQ(damage_of(R"({"schema": "cloze.checkpoint", "version": 1,
+                          "files": [{"name": "a/../b", "bytes": 1, "crc32c": ""}]})"),
+            "manifest.json names a file elsewhere: a/../b");
+}
+
+TEST_F(ManifestTest, KnowsFilesInFolders) {
+  fs::remove(folder_ / kManifestName);
+  fs::create_directory(folder_ / "1_Pooling");
+  platform::write_file_atomically(folder_ / "1_Pooling" / "config.json", "{}");
+  write_manifest(folder_, 3);
+  EXPECT_EQ(find_damage(folder_), std::nullopt);
+  platform::write_file_atomically(folder_ / "1_Pooling" / "config.json", "[]");
+  EXPECT_EQ(find_damage(folder_), "the checksum of 1_Pooling/config.json is wrong");
 }
 
 }  // namespace

@@ -24,6 +24,18 @@ TEST(ModelFolder, HoldsWhatTransformersLooksFor) {
   EXPECT_EQ(files[1].text.find("---\n"), 0u);
 }
 
+TEST(ModelFolder, OfVectorsIsOneOfSentenceTransformers) {
+  const models::BertHead head{.kind = models::HeadKind::kEmbedding,
+                              .embedding = {.is_normalized = true}};
+  const auto files = model_folder_files({.head = head, .sentences = {.max_length = 64}}, {});
+  EXPECT_EQ(names_of(files), (std::vector<std::string>{
+                                 "config.json", "README.md", "modules.json",
+                                 "sentence_bert_config.json", "config_sentence_transformers.json",
+                                 "1_Pooling/config.json", "2_Normalize/config.json"}));
+  EXPECT_NE(files[1].text.find("library_name: sentence-transformers\n"), std::string::npos);
+  EXPECT_NE(files[3].text.find("\"max_seq_length\": 64"), std::string::npos) << files[3].text;
+}
+
 TEST(ModelFolder, SaysWhichTokenPads) {
   const std::vector<std::string> tokens = {"a", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[PAD]"};
   const auto files = model_folder_files({.tokens = tokens}, {});
