@@ -7,6 +7,7 @@ pretrain_effects_test.py tests them.
 """
 import json
 import re
+import shutil
 import unittest
 
 from option_effects import (CONTEXT, Effect, OptionEffects, Page, other_weights, question, refused,
@@ -81,9 +82,22 @@ def make_tables(folder):
                        ("unknown_quiz", [row.replace("sat", "zebra") for row in quiz]),
                        ("quoted_quiz", [row.replace("the cat", '"the cat', 1) for row in quiz])):
         (folder / f"{name}.csv").write_text(table(made, header))
+    make_pairs(folder, rows)
     (folder / "pairs.csv").write_text(table(rows, "text,text_pair,label,other,number"))
     (folder / "quoted.csv").write_text(table([row.replace("the cat", '"the cat') for row in rows]))
     (folder / "unknown.csv").write_text(table([row.replace("sat", "zebra") for row in rows]))
+
+
+def make_pairs(folder, rows):
+    """An anchor, its positive and a negative in each row, and a number; all texts differ."""
+    texts = [row.split(",")[0] for row in rows]
+    alike = [f"{text},and then {text},who {texts[i - 1]} ?,{i % 5}" for i, text in enumerate(texts)]
+    for name, made in (("alike", alike), ("fewer_alike", alike[:6]),
+                       ("unknown_alike", [row.replace("sat", "zebra") for row in alike]),
+                       ("quoted_alike", [row.replace("the cat", '"the cat', 1) for row in alike])):
+        (folder / f"{name}.csv").write_text(table(made, "anchor,positive,negative,number"))
+    (folder / "same.csv").write_text(table(["the cat,a dog"] * 4, "anchor,positive"))
+    (folder / "hundreds.csv").write_text(table(["the cat,a dog,100", "a cat,a dog,101"], "anchor,positive,hundreds"))
 
 
 def make_sentences(folder):
@@ -409,6 +423,85 @@ class FinetuneTagEffectsTest(TableEffects, unittest.TestCase):
                             run.json("config.json")["id2label"]["3"] == "I-PLACE" and
                             base.json("config.json")["id2label"]["3"] == "3", **NUMBERED, base=NUMBERED),
     }
+
+
+WITH_SCORES = {"score_column": "number"}
+TRIPLETS = {"loss": "triplet"}
+SHORTER = {"matryoshka_dims": "16,8"}
+
+
+class FinetuneEmbedEffectsTest(OptionEffects, unittest.TestCase):
+    COMMAND = "finetune embed"
+    KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
+    BASE = {**MODEL, "train_file": "alike.csv", "dev_file": "fewer_alike.csv", "seq_length": 32}
+    EFFECTS = {
+        **{name: effect for name, effect in finetune_effects("embed", "_alike").items()
+           if name not in ("text_column", "pair_column", "classifier_dropout", *CLASS_LOSS)},
+        "freeze_layers": Effect(1, refused("--freeze-layers is 1, all layers of the model, which has no others to train; "
+                                           "freeze fewer")),
+        "text_columns": Effect("anchor,negative", other_weights),
+        "score_column": Effect("number", lambda run, base: "the loss is cosent: " in run.messages and
+                               "spearman" in run.output and "ndcg@10" in base.output),
+        "loss": Effect("triplet", other_weights),
+        "scale": Effect(1, other_weights),
+        "margin": Effect(0, other_weights, **TRIPLETS, base=TRIPLETS),
+        "triplet_distance": Effect("cosine", other_weights, **TRIPLETS, base=TRIPLETS),
+        "matryoshka_dims": Effect("16,8", other_weights),
+        "matryoshka_weights": Effect("1,0.1", other_weights, **SHORTER, base=SHORTER),
+        "pooling": Effect("cls", lambda run, base: run.weights != base.weights and all(
+            one.json("1_Pooling/config.json")[f"pooling_mode_{mode}"] for one, mode in ((run, "cls_token"), (base, "mean_tokens")))),
+    }
+    make_data = staticmethod(make_data)
+
+    def test_micro_batches_change_no_loss(self):
+        """All rows of a step are compared with each other, with dropout, whatever its micro-batches."""
+        short = {"seq_length": 8, "global_batch_size": 8}
+        for loss in ({}, WITH_SCORES):
+            runs = [self.run_with(f"tokens-{tokens}", {**loss, **short, "tokens_per_micro_batch": tokens}, self.COMMAND)
+                    for tokens in (24, 48, 192)]  # of a row, of two, of all
+            losses = [run.values("loss") for run in runs]
+            self.assertEqual(len({run.weights for run in runs}), 3)  # sums have other orders
+            self.assertEqual(len(set(losses[0])), len(losses[0]))
+            for other in losses[1:]:
+                for ours, theirs in zip(losses[0], other, strict=True):
+                    self.assertLess(abs(ours - theirs), 1e-5 * abs(theirs))
+
+    def test_a_run_goes_on_with_the_layers_of_its_folder(self):
+        """Pooling, length and prompts are those of the start model, in what is saved and in what resumes."""
+        self.run_with("base", {}, self.COMMAND)
+        start = self.run_with("cls-start", {"pooling": "cls"}, self.COMMAND)
+        given = {"init_checkpoint": start.folder.name, "vocab_file": None}
+        whole = self.run_with("from-cls", given, self.COMMAND)
+        self.assertNotIn("modules.json", whole.messages)
+        self.assertTrue(whole.json("1_Pooling/config.json")["pooling_mode_cls_token"])
+        half = self.run_with("half", {**given, "steps_per_ckpts": 2, "max_to_keep": 0}, self.COMMAND)
+        self.assertEqual(half.status, 0, half.messages)
+        shutil.rmtree(half.folder / "checkpoint-4")
+        resumed = self.run_with("resumed", {"restore_dir": half.folder.name, "vocab_file": None, "save_path": half.folder.name},
+                                self.COMMAND)
+        self.assertEqual(resumed.status, 0, resumed.messages)
+        self.assertEqual((half.folder / "checkpoint-4" / "model.safetensors").read_bytes(), whole.weights)
+
+    def test_what_does_not_fit_is_said(self):
+        for name, changes, message in (
+                ("no-scores", {"loss": "cosine"}, "has no scores, which the loss cosine learns"),
+                ("no-negatives", {**TRIPLETS, "text_columns": "anchor,positive"},
+                 "has no negatives, which the loss triplet needs"),
+                ("too-high", {"loss": "cosine", "score_column": "hundreds", "train_file": "hundreds.csv"},
+                 "has scores from 100 to 101, which no cosine reaches"),
+                ("too-short", {"matryoshka_dims": 32}, "--matryoshka-dims has 32; the model's vectors have 1 to 16"),
+                ("no-room", {"train_file": "same.csv"}, "have texts that all differ, as those of a step must")):
+            with self.subTest(name):
+                run = self.run_with(name, changes, self.COMMAND)
+                self.assertEqual(run.status, 2, run.messages)
+                self.assertIn(message, run.messages)
+
+    def test_options_that_are_idle_are_noted(self):
+        for name, given, note in (
+                ("idle-margin", {"margin": 1, "loss": "cosent", **WITH_SCORES}, "--margin has no effect with --loss cosent"),
+                ("idle-scale", {"scale": 1, **TRIPLETS}, "--scale has no effect with --loss triplet"),
+                ("idle-weights", {"matryoshka_weights": 2}, "--matryoshka-weights has no effect without --matryoshka-dims")):
+            self.assertIn(f"note: {note}\n", self.run_with(name, given, self.COMMAND).messages)
 
 
 if __name__ == "__main__":

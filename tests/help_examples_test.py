@@ -55,6 +55,7 @@ RUNS = {
     "finetune multilabel": TUNE,
     "finetune regress": TUNE,
     "finetune tag": TUNE,
+    "finetune embed": TUNE,
     "answer": "",
     "choose": "",
     "classify": "",
@@ -82,6 +83,7 @@ RUNS = {
     "config print finetune multilabel": "",
     "config print finetune regress": "",
     "config print finetune tag": "",
+    "config print finetune embed": "",
     "config schema": "",
     "config schema pretrain": "",
     "config schema squad": "",
@@ -92,6 +94,7 @@ RUNS = {
     "config schema finetune multilabel": "",
     "config schema finetune regress": "",
     "config schema finetune tag": "",
+    "config schema finetune embed": "",
     "benchmark": "",
     "launch": "",
 }

@@ -16,6 +16,7 @@
 #include "formats/json.h"
 #include "inference/inference_client.h"
 #include "models/bert_heads.h"
+#include "models/vector_loss.h"
 #include "text/tokenizer.h"
 
 namespace cloze::tasks {
@@ -76,6 +77,8 @@ class FinetuningTask {
   virtual std::shared_ptr<const data::Dataset> training_data() = 0;
   // The most sequences that a sample of it has.
   virtual int64_t sequences_per_sample() const { return 1; }
+  // The loss of a step of that data, where the head makes vectors (models/vector_loss.h).
+  virtual models::VectorLoss vector_loss() const { return {}; }
   // The metric that chooses the weights to keep, more is better. Notes the scores on the dev data.
   virtual double evaluate(inference::InferenceClient& client, int64_t step) = 0;
   // A name for what evaluate() scores, and how: other data and other options have another.

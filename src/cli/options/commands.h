@@ -5,19 +5,20 @@
 
 namespace cloze::cli {
 
-void add_answer(Subcommand program);      // answers questions on texts
-void add_benchmark(Subcommand program);   // runs benchmarks by name
-void add_choose(Subcommand program);      // chooses one of several texts
-void add_classify(Subcommand program);    // classifies texts and pairs of texts
-void add_compile(Subcommand program);     // stores a model with its weights packed
-void add_convert(Subcommand program);     // converts checkpoints
-void add_devices(Subcommand program);     // lists what this machine computes with
-void add_embed(Subcommand program);       // makes vectors of texts
-void add_fill(Subcommand program);        // fills in blanks
-void add_finetune(Subcommand program);    // fine-tunes on a table of one's own
-void add_finetune_tag(Subcommand group);  // of that group: on words with tags
-void add_glue(Subcommand program);        // fine-tunes on a GLUE task
-void add_inspect(Subcommand program);     // lists the tensors of a model
+void add_answer(Subcommand program);        // answers questions on texts
+void add_benchmark(Subcommand program);     // runs benchmarks by name
+void add_choose(Subcommand program);        // chooses one of several texts
+void add_classify(Subcommand program);      // classifies texts and pairs of texts
+void add_compile(Subcommand program);       // stores a model with its weights packed
+void add_convert(Subcommand program);       // converts checkpoints
+void add_devices(Subcommand program);       // lists what this machine computes with
+void add_embed(Subcommand program);         // makes vectors of texts
+void add_fill(Subcommand program);          // fills in blanks
+void add_finetune(Subcommand program);      // fine-tunes on a table of one's own
+void add_finetune_tag(Subcommand group);    // of that group: on words with tags
+void add_finetune_embed(Subcommand group);  // likewise: on texts that belong together
+void add_glue(Subcommand program);          // fine-tunes on a GLUE task
+void add_inspect(Subcommand program);       // lists the tensors of a model
 // Starts a command in several processes; `command`: what is to be started.
 void add_launch(Subcommand program, std::vector<std::string> command);
 void add_latency(Subcommand program);     // measures how long inference takes
@@ -36,6 +37,7 @@ void add_config_keys(Subcommand config);    // what becomes of each key of other
 class ConfigurationCommands;                // `print` and `schema`, for each command that trains
 void add_finetune_configuration(ConfigurationCommands& commands);
 void add_finetune_tag_configuration(ConfigurationCommands& finetune);  // of its group
+void add_finetune_embed_configuration(ConfigurationCommands& finetune);
 void add_glue_configuration(ConfigurationCommands& commands);
 void add_pretrain_configuration(ConfigurationCommands& commands);
 void add_squad_configuration(ConfigurationCommands& commands);

@@ -72,6 +72,26 @@ models::BertHead start_head(const fs::path& path) {
   }
 }
 
+// The layers that make vectors of texts: those of the folder, else the mean over tokens. Adds what the
+// folder says of texts, to the settings and to the tokenizer.
+models::BertHead start_encoder(const fs::path& path, checkpoints::SentenceSettings& sentences,
+                               text::TokenizerOptions& rules) {
+  const fs::path folder = checkpoints::folder_of(path);
+  const bool has_layers = !path.empty() && checkpoints::has_modules(folder);
+  models::BertHead head{.kind = models::HeadKind::kEmbedding};
+  if (!has_layers) {
+    say("note: the start model has no modules.json: the vector of a text is the mean over its "
+        "tokens\n");
+    return head;
+  }
+  const models::BertConfig config =
+      checkpoints::read_hugging_face_config(checkpoints::configuration_of(path));
+  head.embedding = checkpoints::read_embedding_layers(folder, config);
+  sentences = checkpoints::read_sentence_settings(folder, config);
+  checkpoints::take_sentence_rules(sentences, rules);
+  return head;
+}
+
 // The classifier of another head, such as that of tokens, cannot initialise the task's.
 void note_other_classifier(const fs::path& path, models::HeadKind found, models::HeadKind wanted) {
   const models::HeadTraits& head = models::traits_of(wanted);
@@ -122,6 +142,12 @@ void settle(OptionTable& table, FinetuneOptions& options) {
 void require_layers(const FinetuneOptions& options) {
   const int64_t frozen = options.training.step.optimizer.depth.frozen_layers;
   const int64_t layers = options.training.step.model.num_hidden_layers;
+  if (frozen == layers && options.head == models::HeadKind::kEmbedding) {
+    throw_user_error(
+        "freeze_layers is {}, all layers of the model, which has no others to train; "
+        "freeze fewer",
+        frozen);
+  }
   if (frozen <= layers) return;
   throw_user_error("freeze_layers is {}, but the model has {} layers; freeze at most these", frozen,
                    layers);
@@ -142,12 +168,16 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
   checkpoints::StoredTokenizer stored = start_tokenizer(options, folder);
   const int64_t rows = options.model().vocab_size;
   models::BertHead found;
-  if (!path.empty()) {
+  checkpoints::SentenceSettings sentences;
+  if (options.head == models::HeadKind::kEmbedding) {
+    found = start_encoder(path, sentences, stored.options);
+  } else if (!path.empty()) {
     found = start_head(path);
     note_other_classifier(path, found.kind, options.head);
   }
   return {.head = std::move(found),
-          .tokenizer = text::Tokenizer(std::move(stored.vocabulary), stored.options, rows)};
+          .tokenizer = text::Tokenizer(std::move(stored.vocabulary), stored.options, rows),
+          .sentences = std::move(sentences)};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoints/sentence_folder.h"
 #include "cli/run/finetune_options.h"
 #include "cli/run/resolved_run.h"
 #include "formats/json.h"
@@ -17,8 +18,9 @@ namespace cloze::cli {
 
 // The head and the tokenizer of the model that a run starts from.
 struct StartModel {
-  models::BertHead head;  // of the checkpoint, where it has labels
+  models::BertHead head;  // of the checkpoint, where it has labels or layers that make vectors
   text::Tokenizer tokenizer;
+  checkpoints::SentenceSettings sentences = {};  // where vectors of texts are trained
 };
 
 // The resolved options of a run, or of several that differ in their seed.

@@ -137,6 +137,7 @@ void add_finetune(Subcommand program) {
                         "--save-path scores"},
                        add_regress_options, run);
   add_finetune_tag(finetune);
+  add_finetune_embed(finetune);
 }
 
 void add_finetune_configuration(ConfigurationCommands& commands) {
@@ -146,6 +147,7 @@ void add_finetune_configuration(ConfigurationCommands& commands) {
   finetune.add("choose", add_choose_options);
   finetune.add("regress", add_regress_options);
   add_finetune_tag_configuration(finetune);
+  add_finetune_embed_configuration(finetune);
 }
 
 }  // namespace cloze::cli

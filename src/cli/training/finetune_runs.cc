@@ -52,6 +52,7 @@ int64_t evaluation_bytes(const FinetuneRun& run, const models::BertHead& head) {
 void set_head(const tasks::FinetuningTask& task, int64_t sequence_length,
               train::TrainingStepOptions& step) {
   step.head = task.head();
+  step.vector_loss = task.vector_loss();
   data::MicroBatchCapacity& capacity = step.capacity;
   capacity.tokens = std::max(capacity.tokens, task.sequences_per_sample() * sequence_length);
   capacity.sequences *= task.sequences_per_sample();
@@ -170,6 +171,7 @@ class SeedRuns {
     training.dataset = dataset;
     training.tokens = run_.start.tokenizer.vocabulary().tokens();
     training.tokenizer = run_.start.tokenizer.options();
+    training.sentences = run_.start.sentences;
     if (phases_.evaluation && run_.options.evaluations_per_epoch > 0) {
       training.evaluation_steps = evaluation_steps(run_, dataset->size(), steps);
       training.evaluated_on = task_.evaluated_on();
