@@ -96,6 +96,8 @@ def make_pairs(folder, rows):
                        ("unknown_alike", [row.replace("sat", "zebra") for row in alike]),
                        ("quoted_alike", [row.replace("the cat", '"the cat', 1) for row in alike])):
         (folder / f"{name}.csv").write_text(table(made, "anchor,positive,negative,number"))
+    (folder / "scored.csv").write_text(table([f"the {a},{b},{i}" for i, (a, b) in enumerate(
+        (("cat", "a cat"), ("dog", "a mat"), ("hill", "it ran")))], "sentence1,sentence2,score"))
     (folder / "same.csv").write_text(table(["the cat,a dog"] * 4, "anchor,positive"))
     (folder / "hundreds.csv").write_text(table(["the cat,a dog,100", "a cat,a dog,101"], "anchor,positive,hundreds"))
 
@@ -481,6 +483,13 @@ class FinetuneEmbedEffectsTest(OptionEffects, unittest.TestCase):
                                 self.COMMAND)
         self.assertEqual(resumed.status, 0, resumed.messages)
         self.assertEqual((half.folder / "checkpoint-4" / "model.safetensors").read_bytes(), whole.weights)
+
+    def test_a_dev_file_may_be_of_another_kind(self):
+        """Pairs are learned here, and pairs with scores scored."""
+        run = self.run_with("scored", {"dev_file": "scored.csv", "text_columns": "anchor,positive"}, self.COMMAND)
+        self.assertEqual(run.status, 0, run.messages)
+        self.assertIn("the loss is multiple_negatives: the table has no scores", run.messages)
+        self.assertIn("spearman", run.output)
 
     def test_what_does_not_fit_is_said(self):
         for name, changes, message in (

@@ -22,6 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool needs_scores(const ContrastiveLoss& loss) {
+  return loss.needs == TuplesNeeded::kScores || loss.needs == TuplesNeeded::kScoresOfOne;
+}
+
 // The texts of each row as a sample.
 class TupleDataset final : public data::Dataset {
  public:
@@ -74,10 +78,10 @@ void ContrastiveFinetuning::prepare(const models::BertHead& start, int64_t hidde
   hidden_size_ = hidden_size;
   const bool has_dev_file = !options_.dev_file.empty();
   std::optional<TupleTable> train;
-  if (phases.training || !has_dev_file) train = read(options_.train_file);
+  if (phases.training || !has_dev_file) train = read_train();
   if (train) take_loss(*train);
   if (phases.evaluation && has_dev_file) {
-    TupleTable dev = read(options_.dev_file);
+    TupleTable dev = read_dev();
     const bool has_scores = dev.has_scores();
     dev_ = part_of(dev.file.string(), std::move(dev.rows), has_scores);
   }
@@ -85,16 +89,27 @@ void ContrastiveFinetuning::prepare(const models::BertHead& start, int64_t hidde
   if (phases.training) vector_loss();  // refuses what does not fit
 }
 
-TupleTable ContrastiveFinetuning::read(const std::string& file) const {
-  TupleOptions columns = options_.table;
-  const bool is_known = options_.objective.loss != kLossOfTable;
-  if (is_known && columns.score_column.empty()) {
-    const TuplesNeeded needs = contrastive_loss_named(options_.objective.loss).needs;
-    columns.takes_scores = needs == TuplesNeeded::kScores || needs == TuplesNeeded::kScoresOfOne;
-  }
+TupleTable ContrastiveFinetuning::read(const std::string& file, const TupleOptions& columns) const {
   TupleTable table = read_text_tuples(file, columns);
   output_.notice(describe(table));
   return table;
+}
+
+// A loss that reads no scores leaves a column of them alone.
+TupleTable ContrastiveFinetuning::read_train() const {
+  TupleOptions columns = options_.table;
+  const bool is_known = options_.objective.loss != kLossOfTable;
+  if (is_known && columns.score_column.empty()) {
+    columns.takes_scores = needs_scores(contrastive_loss_named(options_.objective.loss));
+  }
+  return read(options_.train_file, columns);
+}
+
+// The dev file may be of another kind: pairs are learned and scored pairs scored, or the other way.
+TupleTable ContrastiveFinetuning::read_dev() const {
+  TupleOptions columns = options_.table;
+  columns.may_lack_columns = !options_.train_file.empty();
+  return read(options_.dev_file, columns);
 }
 
 void ContrastiveFinetuning::take_loss(const TupleTable& table) {
@@ -110,9 +125,7 @@ void ContrastiveFinetuning::take_loss(const TupleTable& table) {
 void ContrastiveFinetuning::require_rows(const TupleTable& table) const {
   const ContrastiveLoss& loss = contrastive_loss_named(options_.objective.loss);
   const std::string file = table.file.string();
-  const bool needs_scores =
-      loss.needs == TuplesNeeded::kScores || loss.needs == TuplesNeeded::kScoresOfOne;
-  if (needs_scores && !table.has_scores()) {
+  if (needs_scores(loss) && !table.has_scores()) {
     throw_user_error(
         "{} has no scores, which the loss {} learns; name their column with "
         "score_column, or take another loss",

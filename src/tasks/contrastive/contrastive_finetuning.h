@@ -6,8 +6,9 @@
 // The layers that make the vectors are those of the start model, or the mean over tokens. Texts are
 // given to the model alone, each with the model's default prompt before it.
 //
-// Errors: UserError when no file is named, for a loss whose rows the table lacks, and for a dev file of
-// another kind than its scores need.
+// A dev file with scores is scored as such, whatever the loss, and one without as pairs.
+//
+// Errors: UserError when no file is named, and for a loss whose rows the table lacks.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +68,9 @@ class ContrastiveFinetuning : public FinetuningTask {
     std::vector<data::Sample> sequences;  // of each distinct text
   };
 
-  TupleTable read(const std::string& file) const;
+  TupleTable read(const std::string& file, const TupleOptions& columns) const;
+  TupleTable read_train() const;
+  TupleTable read_dev() const;
   void take_loss(const TupleTable& table);
   void require_rows(const TupleTable& table) const;
   void split(TupleTable table, const FinetuningPhases& phases);

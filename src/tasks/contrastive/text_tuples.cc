@@ -37,13 +37,14 @@ class TupleColumns {
 
   std::string scores(const TupleOptions& options) const {
     if (!options.takes_scores) return "";
-    if (options.score_column.empty()) return find_column(header_, kScores).value_or("");
+    if (options.score_column.empty() || guesses(options, {options.score_column}))
+      return find_column(header_, kScores).value_or("");
     require(options.score_column, "score_column");
     return options.score_column;
   }
 
   std::vector<std::string> texts(const TupleOptions& options) const {
-    if (options.text_columns.empty()) return guessed();
+    if (options.text_columns.empty() || guesses(options, options.text_columns)) return guessed();
     for (const std::string& column : options.text_columns) require(column, "text_columns");
     if (options.text_columns.size() > 1) return options.text_columns;
     throw_user_error("text_columns is {}; name two or more, with commas between them",
@@ -51,6 +52,16 @@ class TupleColumns {
   }
 
  private:
+  bool has(const std::string& column) const {
+    return std::ranges::find(header_, column) != header_.end();
+  }
+
+  // Says whether columns are guessed because this table lacks one of those named.
+  bool guesses(const TupleOptions& options, const std::vector<std::string>& named) const {
+    return options.may_lack_columns &&
+           !std::ranges::all_of(named, [&](const std::string& one) { return has(one); });
+  }
+
   std::vector<std::string> guessed() const {
     for (const auto& [first, second] : kPairs) {
       const auto one = find_column(header_, std::array{first});
@@ -76,7 +87,7 @@ class TupleColumns {
   }
 
   void require(const std::string& column, std::string_view option) const {
-    if (std::ranges::find(header_, column) != header_.end()) return;
+    if (has(column)) return;
     throw_user_error("{} has no column {}, which {} names; it has {}", file_.string(), column,
                      option, fmt::join(header_, ", "));
   }

@@ -26,10 +26,11 @@ namespace cloze::tasks {
 
 struct TupleOptions {
   std::vector<std::string>
-      text_columns;          // of the anchor, the positive and negatives: none: guessed
-  std::string score_column;  // empty: guessed
-  bool takes_scores = true;  // false: a column of scores is left alone
-  bool quotes = true;        // whether double quotes enclose fields
+      text_columns;               // of the anchor, the positive and negatives: none: guessed
+  std::string score_column;       // empty: guessed
+  bool takes_scores = true;       // false: a column of scores is left alone
+  bool may_lack_columns = false;  // those named here: then they are guessed
+  bool quotes = true;             // whether double quotes enclose fields
 };
 
 struct TextTuple {

@@ -55,6 +55,10 @@ TEST(TextTuples, ColumnsMayBeNamed) {
             " has no column e, which text_columns names; it has d, c, b, a");
   EXPECT_EQ(refusal_of(text, {.text_columns = {"a"}}),
             "text_columns is a; name two or more, with commas between them");
+  EXPECT_EQ(describe(table_of(
+                "sentence1,sentence2,score\na,b,1\n",
+                {.text_columns = {"q", "p"}, .score_column = "s", .may_lack_columns = true})),
+            "table: 1 rows, texts in sentence1, sentence2, scores in score");
   EXPECT_FALSE(
       table_of("sentence1,sentence2,score\na,b,1\n", {.takes_scores = false}).has_scores());
 }
