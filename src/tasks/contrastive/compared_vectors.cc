@@ -51,14 +51,10 @@ Cosines::Cosines(const ComparedVectors& vectors)
       lengths_(make_unit(units_, dimensions_)),
       gradient_(units_.size()) {}
 
-void Cosines::add(int64_t one, int64_t other, double weight) {
-  const auto add_row = [&](int64_t to, int64_t from) {
-    const std::span<const double> unit = row(from);
-    double* const sum = gradient_.data() + to * dimensions_;
-    for (size_t i = 0; i < unit.size(); ++i) sum[i] += weight * unit[i];
-  };
-  add_row(one, other);
-  add_row(other, one);
+void Cosines::add_to(int64_t one, int64_t other, double weight) {
+  const std::span<const double> unit = row(other);
+  double* const sum = gradient_.data() + one * dimensions_;
+  for (size_t i = 0; i < unit.size(); ++i) sum[i] += weight * unit[i];
 }
 
 void Cosines::finish(std::span<double> gradient) {

@@ -41,7 +41,12 @@ class Cosines {
 
   double of(int64_t one, int64_t other) const { return dot(row(one), row(other)); }
   // Adds the gradient of weight * cos(one, other).
-  void add(int64_t one, int64_t other, double weight);
+  void add(int64_t one, int64_t other, double weight) {
+    add_to(one, other, weight);
+    add_to(other, one, weight);
+  }
+  // The half of that by one of the two. Several threads may add, each to rows of its own.
+  void add_to(int64_t one, int64_t other, double weight);
   // Adds the gradient by the vectors of all that was added.
   void finish(std::span<double> gradient);
 

@@ -216,6 +216,7 @@ models::VectorLoss ContrastiveFinetuning::vector_loss() const {
   if (!train_) return {};
   ContrastiveObjective objective = options_.objective;
   objective.is_normalized = head_.embedding.is_normalized;
+  objective.settings.threads = options_.threads;
   return objective.vector_loss(sequences_per_sample(), head_.embedding.dimensions(hidden_size_));
 }
 

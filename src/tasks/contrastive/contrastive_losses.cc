@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
+#include "platform/parallel_for.h"
 
 namespace cloze::tasks {
 namespace {
@@ -22,30 +24,48 @@ std::vector<int64_t> candidate_rows(const ComparedVectors& vectors) {
   return rows;
 }
 
+// A softmax over the candidates of an anchor: what it loses by its positive, candidate `right`, and,
+// in the place of the logits, the gradient of that by them.
+double loss_of_anchor(span<double> logits, size_t right) {
+  const double most = *std::ranges::max_element(logits);
+  double sum = 0.0;
+  for (const double logit : logits) sum += std::exp(logit - most);
+  const double loss = most + std::log(sum) - logits[right];
+  for (double& logit : logits) logit = std::exp(logit - most) / sum;
+  logits[right] -= 1.0;
+  return loss;
+}
+
+// First the rows of the logits, an anchor each, then their columns, a candidate each.
 double multiple_negatives(const ComparedVectors& vectors, const LossSettings& settings,
                           span<double> gradient) {
   Cosines cosines(vectors);
   const std::vector<int64_t> candidates = candidate_rows(vectors);
-  const double share = 1.0 / static_cast<double>(vectors.samples());
-  std::vector<double> logits(candidates.size());
-  double loss = 0.0;
-  for (int64_t i = 0; i < vectors.samples(); ++i) {
+  const size_t width = candidates.size();
+  const auto anchors = static_cast<size_t>(vectors.samples());
+  const double share = settings.scale / static_cast<double>(anchors);
+  std::vector<float> weights(anchors * width);
+  std::vector<double> losses(anchors);
+  platform::parallel_for(vectors.samples(), settings.threads, [&](int64_t i) {
+    const auto row = static_cast<size_t>(i);
     const int64_t anchor = i * vectors.texts;
-    for (size_t c = 0; c < candidates.size(); ++c) {
-      logits[c] = settings.scale * cosines.of(anchor, candidates[c]);
+    std::vector<double> logits;
+    for (const int64_t c : candidates) logits.push_back(settings.scale * cosines.of(anchor, c));
+    losses[row] = loss_of_anchor(logits, row);
+    for (size_t c = 0; c < width; ++c) {
+      cosines.add_to(anchor, candidates[c], share * logits[c]);
+      weights[row * width + c] = static_cast<float>(share * logits[c]);
     }
-    const double most = *std::ranges::max_element(logits);
-    double sum = 0.0;
-    for (const double logit : logits) sum += std::exp(logit - most);
-    loss += share * (most + std::log(sum) - logits[static_cast<size_t>(i)]);
-    for (size_t c = 0; c < candidates.size(); ++c) {
-      const double right = std::ssize(candidates) > i && static_cast<int64_t>(c) == i ? 1.0 : 0.0;
-      const double probability = std::exp(logits[c] - most) / sum;
-      cosines.add(anchor, candidates[c], share * settings.scale * (probability - right));
+  });
+  platform::parallel_for(std::ssize(candidates), settings.threads, [&](int64_t c) {
+    const auto column = static_cast<size_t>(c);
+    for (size_t i = 0; i < anchors; ++i) {
+      cosines.add_to(candidates[column], static_cast<int64_t>(i) * vectors.texts,
+                     weights[i * width + column]);
     }
-  }
+  });
   cosines.finish(gradient);
-  return loss;
+  return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(anchors);
 }
 
 // The samples' cosines of the first two texts.

@@ -27,6 +27,7 @@ struct LossSettings {
   double scale = 20.0;     // s
   double margin = 5.0;     // m
   bool is_cosine = false;  // the distance of triplets
+  int threads = 1;         // of a loss that compares everything; they change no bit
 };
 
 // Adds its gradient by each vector; both are of one size.

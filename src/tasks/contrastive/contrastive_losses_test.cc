@@ -78,6 +78,16 @@ TEST(ContrastiveLosses, AreTheirFormulas) {
   EXPECT_NEAR(value_of("cosine"), (0.5 * 0.5 + 0.2 * 0.2) / 2.0, 1e-12);
 }
 
+TEST(ContrastiveLosses, ThreadsChangeNoBit) {
+  const Step step(3);
+  std::vector<float> one(step.values.size()), four(one);
+  ContrastiveObjective objective;
+  const double loss = objective.vector_loss(3, kDimensions).compute(step.vectors(), one);
+  objective.settings.threads = 4;
+  EXPECT_EQ(objective.vector_loss(3, kDimensions).compute(step.vectors(), four), loss);
+  EXPECT_EQ(four, one);
+}
+
 TEST(ContrastiveLosses, TripletsCountTheMargin) {
   const std::vector<float> values = {0, 0, 3, 4, 0, 1, 0, 7};  // anchor, positive, two negatives
   const std::vector<float> scores = {0.0f};
