@@ -11,6 +11,7 @@ if(CLOZE_CUDA AND NOT CLOZE_NVCC)
   message(FATAL_ERROR "CLOZE_CUDA is on, but no nvcc was found: name it with -DCLOZE_NVCC=FILE, or leave CLOZE_CUDA off")
 endif()
 option(CLOZE_BASELINE_VECTORS "Vector kernels for the compile-time floor only: builds faster" OFF)
+option(CLOZE_TOGETHER "Compile the files of a room ten at a time: builds from nothing in less time, after a change in more" ON)
 set(CLOZE_SANITIZE "" CACHE STRING "Sanitizers for every target, as -fsanitize takes them: address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)

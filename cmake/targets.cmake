@@ -35,16 +35,26 @@ function(cloze_compile_as_room target)
   target_precompile_headers(${target} REUSE_FROM cloze_room_headers)
 endfunction()
 
-# cloze_room(NAME SOURCES a.cc b.cc LINKS cloze_base fmt::fmt [PRECOMPILES <a.h>])
-# A room's library, called cloze_NAME. Without sources it is header-only.
+# Compiles the files of a target ten at a time, as one, since their headers cost more than what is in them. Names in the
+# anonymous namespaces of its files must differ; GCC says "redefinition" where they do not.
+function(cloze_compile_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${CLOZE_TOGETHER} UNITY_BUILD_BATCH_SIZE 10)
+endfunction()
+
+# cloze_room(NAME SOURCES a.cc b.cc LINKS cloze_base fmt::fmt [PRECOMPILES <a.h>] [TOGETHER])
+# A room's library, called cloze_NAME. Without sources it is header-only. TOGETHER: for rooms of many files that use no name
+# twice; a program that links one of ten such files links them all, and the libraries that they need.
 function(cloze_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS;PRECOMPILES" ${ARGN})
+  cmake_parse_arguments(ROOM "TOGETHER" "" "SOURCES;LINKS;PRIVATE_LINKS;PRECOMPILES" ${ARGN})
   if(ROOM_SOURCES)
     add_library(cloze_${name} STATIC ${ROOM_SOURCES})
     # libcloze_runtime is made of the same rooms as the program.
     set_target_properties(cloze_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_link_libraries(cloze_${name} PUBLIC cloze_flags ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
     cloze_compile_as_room(cloze_${name} ${ROOM_PRECOMPILES})
+    if(ROOM_TOGETHER)
+      cloze_compile_together(cloze_${name})
+    endif()
   else()
     add_library(cloze_${name} INTERFACE)
     target_link_libraries(cloze_${name} INTERFACE cloze_flags ${ROOM_LINKS})
@@ -143,15 +153,16 @@ function(cloze_add_gtest program)
   endforeach()
 endfunction()
 
-# cloze_room_test(NAME SOURCES a_test.cc LINKS ... [ALONE filter] [PRECOMPILES <a.h>] [SLOW])
+# cloze_room_test(NAME SOURCES a_test.cc LINKS ... [ALONE filter] [PRECOMPILES <a.h>] [SLOW] [TOGETHER])
 # The room's unit tests, one program per room, called NAME_test. Tests that ALONE takes measure their own process, in which
 # nothing else may have run before: they are an entry of their own, NAME_alone.
+# TOGETHER: as cloze_compile_together.
 # All have the label `fast`, unless they are SLOW: `ctest --preset release -L fast` ends in a minute on two quiet cores.
 function(cloze_room_test name)
   if(NOT CLOZE_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ROOM "SLOW" "ALONE" "SOURCES;LINKS;PRECOMPILES" ${ARGN})
+  cmake_parse_arguments(ROOM "SLOW;TOGETHER" "ALONE" "SOURCES;LINKS;PRECOMPILES" ${ARGN})
   set(labels ${name})
   if(NOT ROOM_SLOW)
     list(APPEND labels fast)
@@ -159,6 +170,9 @@ function(cloze_room_test name)
   add_executable(${name}_test ${ROOM_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${ROOM_LINKS} GTest::gtest GTest::gtest_main)
   cloze_compile_as_test(${name}_test ${ROOM_PRECOMPILES})
+  if(ROOM_TOGETHER)
+    cloze_compile_together(${name}_test)
+  endif()
   if(ROOM_ALONE)
     cloze_add_gtest(${name}_test NAME ${name}_alone LABELS ${labels} FILTER ${ROOM_ALONE})
     set(others FILTER -${ROOM_ALONE})

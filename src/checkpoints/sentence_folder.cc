@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "checkpoints/hugging_face_tokenizer.h"
 #include "checkpoints/key_reader.h"
 
 namespace cloze::checkpoints {
@@ -150,14 +151,6 @@ DenseLayer read_dense(const fs::path& folder, const Module& module, int64_t in_f
   }
   layer.has_tanh = kind == "Tanh";
   return layer;
-}
-
-// The object of a file in the folder; an empty one when there is no such file.
-Json object_in(const fs::path& file) {
-  if (!fs::exists(file)) return Json::object();
-  Json object = formats::read_json_file(file);
-  if (!object.is_object()) throw_user_error("{}: not a JSON object", file.string());
-  return object;
 }
 
 void read_prompts(const KeyReader& reader, SentenceSettings& settings) {

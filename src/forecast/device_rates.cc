@@ -11,8 +11,8 @@
 namespace cloze::forecast {
 namespace {
 
-constexpr const char* kSchema = "cloze.device";
-constexpr int kVersion = 1;
+constexpr const char* kDeviceSchema = "cloze.device";
+constexpr int kDeviceVersion = 1;
 
 double positive(const formats::Json& value, const char* name) {
   const double number = value.get<double>();
@@ -20,9 +20,10 @@ double positive(const formats::Json& value, const char* name) {
   throw formats::JsonError(fmt::format("{} is {}; it must be above 0", name, value.dump()));
 }
 
-DeviceRates rates_of(const formats::Json& file) {
-  if (file.value("schema", "") != kSchema || file.value("version", 0) != kVersion) {
-    throw formats::JsonError(fmt::format("schema and version are not {} {}", kSchema, kVersion));
+DeviceRates device_rates_of(const formats::Json& file) {
+  if (file.value("schema", "") != kDeviceSchema || file.value("version", 0) != kDeviceVersion) {
+    throw formats::JsonError(
+        fmt::format("schema and version are not {} {}", kDeviceSchema, kDeviceVersion));
   }
   DeviceRates rates{.device = file.at("device").get<std::string>(),
                     .source = file.value("source", "")};
@@ -78,8 +79,8 @@ double DeviceRates::seconds(const plan::Program& program, const plan::LaunchUse&
 }
 
 std::string device_text(const DeviceRates& rates) {
-  formats::Json file{{"schema", kSchema},
-                     {"version", kVersion},
+  formats::Json file{{"schema", kDeviceSchema},
+                     {"version", kDeviceVersion},
                      {"device", rates.device},
                      {"source", rates.source},
                      {"gflops", rates.gflops},
@@ -96,7 +97,7 @@ std::string device_text(const DeviceRates& rates) {
 
 DeviceRates read_device_file(const std::filesystem::path& path) {
   try {
-    return rates_of(formats::read_json_file(path));
+    return device_rates_of(formats::read_json_file(path));
   } catch (const formats::JsonError& error) {
     throw_data_error("{} is not a device file: {}; make one with cloze plan --measure FILE",
                      path.string(), error.what());

@@ -10,8 +10,8 @@
 namespace cloze::forecast {
 namespace {
 
-constexpr const char* kSchema = "cloze.network";
-constexpr int kVersion = 1;
+constexpr const char* kNetworkSchema = "cloze.network";
+constexpr int kNetworkVersion = 1;
 
 double number_of(const formats::Json& object, const char* key, double least, double most) {
   const double number = object.at(key).get<double>();
@@ -27,18 +27,18 @@ Link link_of(const formats::Json& object) {
           .rate = 1e9 * number_of(object, "gigabytes_per_second", kLeastRate, kMostRate)};
 }
 
-NetworkRates rates_of(const formats::Json& file) {
+NetworkRates network_rates_of(const formats::Json& file) {
   constexpr double kMostRanks = 1 << 16;
-  if (file.value("schema", "") != kSchema || file.value("version", 0) != kVersion) {
-    throw formats::JsonError(fmt::format("schema and version are not {} {}", kSchema, kVersion));
+  if (file.value("schema", "") != kNetworkSchema || file.value("version", 0) != kNetworkVersion) {
+    throw formats::JsonError(
+        fmt::format("schema and version are not {} {}", kNetworkSchema, kNetworkVersion));
   }
   NetworkRates rates{.network = file.at("network").get<std::string>(),
                      .source = file.at("source").get<std::string>(),
                      .overlap = number_of(file, "overlap", 0.0, 1.0),
                      .inside_host = link_of(file.at("inside_host"))};
   const double ranks = number_of(file, "ranks_per_host", 1.0, kMostRanks);
-  if (ranks != std::floor(ranks))
-    throw formats::JsonError("ranks_per_host is not a whole number");
+  if (ranks != std::floor(ranks)) throw formats::JsonError("ranks_per_host is not a whole number");
   rates.ranks_per_host = static_cast<int64_t>(ranks);
   if (file.contains("between_hosts")) rates.between_hosts = link_of(file.at("between_hosts"));
   return rates;
@@ -65,7 +65,7 @@ void NetworkRates::require(int64_t ranks) const {
 NetworkRates read_network_file(const std::filesystem::path& path) {
   constexpr const char* kAdvice = "configs/networks/ has examples";
   try {
-    return rates_of(formats::read_json_file(path));
+    return network_rates_of(formats::read_json_file(path));
   } catch (const formats::JsonError& error) {
     throw_data_error("{} is not a network file: {}; {}", path.string(), error.what(), kAdvice);
   }

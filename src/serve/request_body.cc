@@ -17,9 +17,9 @@ namespace {
 
 using formats::Json;
 
-constexpr size_t kQuotedBytes = 40;  // of what a client sent, in an error
+constexpr size_t kQuotedNameBytes = 40;  // of what a client sent, in an error
 
-std::string fields_of(const OwnForm& form) {
+std::string field_names(const OwnForm& form) {
   std::string names = "\"" + form.first_field + "\"";
   if (!form.second_field.empty()) names += ", \"" + form.second_field + "\"";
   if (!form.list_field.empty()) names += ", \"" + form.list_field + "\"";
@@ -35,8 +35,8 @@ void check_names(const Json& object, const OwnForm& form) {
         (name == form.list_field && !name.empty()) || (name == form.mode_field && !name.empty()) ||
         (name == "top_k" && form.has_top_k);
     if (!is_known) {
-      refuse(Trouble::kInvalid, "unknown field \"{}\"; {} takes {}", name.substr(0, kQuotedBytes),
-             form.path, fields_of(form));
+      refuse(Trouble::kInvalid, "unknown field \"{}\"; {} takes {}",
+             name.substr(0, kQuotedNameBytes), form.path, field_names(form));
     }
   }
 }
@@ -86,7 +86,7 @@ std::string mode_of(const Json& object, const OwnForm& form) {
 Input input_of(const Json& object, const OwnForm& form, const Limits& limits) {
   if (!object.is_object()) {
     refuse(Trouble::kInvalid, "an input is {}; give an object with {}", object.type_name(),
-           fields_of(form));
+           field_names(form));
   }
   check_names(object, form);
   Input input{.first = text_field(object, form.first_field, limits)};
@@ -121,7 +121,7 @@ RequestBody list_of(const Json& body, const OwnForm& form, const Limits& limits)
   if (!list.is_array() || list.empty()) {
     refuse(Trouble::kInvalid,
            "\"inputs\" must be a list of at least one input; give objects with {}",
-           fields_of(form));
+           field_names(form));
   }
   if (std::ssize(list) > limits.inputs_per_request) {
     refuse(Trouble::kTooLarge, "\"inputs\" has {} entries, more than {}; send several requests",

@@ -19,7 +19,7 @@ struct Refusal {
   std::vector<std::pair<std::string, std::string>> fields = {};
 };
 
-constexpr size_t kQuotedBytes = 60;  // of what a client sent, in an error
+constexpr size_t kQuotedHeadBytes = 60;  // of what a client sent, in an error
 
 // A name of this machine, with or without a port. A foreign page whose name was made to resolve to
 // this machine sends its own name, and gets nothing.
@@ -44,7 +44,7 @@ std::optional<Refusal> refuse_names(const RequestHead& head) {
         400, fmt::format(
                  "\"{}\" cannot be the name of a header field; use letters, digits and -, and put "
                  "the colon directly after them",
-                 std::string_view(name).substr(0, kQuotedBytes))};
+                 std::string_view(name).substr(0, kQuotedHeadBytes))};
   }
   return std::nullopt;
 }
@@ -55,7 +55,7 @@ std::optional<Refusal> refuse_host(const RequestHead& head) {
   for (const std::string_view host : {named, addressed}) {
     if (is_loopback_name(host)) continue;
     return Refusal{421, fmt::format("Host \"{}\" is not this machine; use localhost or 127.0.0.1",
-                                    host.substr(0, kQuotedBytes))};
+                                    host.substr(0, kQuotedHeadBytes))};
   }
   return std::nullopt;
 }
@@ -88,7 +88,7 @@ Refusal unknown_path(const std::string& path, const std::vector<Endpoint>& endpo
     return {404, fmt::format("this model does not answer {}; it answers{}", path, offered)};
   }
   return {404, fmt::format("there is nothing at {}; there is{} and{}",
-                           std::string_view(path).substr(0, kQuotedBytes), offered,
+                           std::string_view(path).substr(0, kQuotedHeadBytes), offered,
                            paths_of(endpoints, /*takes_body=*/false))};
 }
 
@@ -99,7 +99,7 @@ std::optional<Refusal> refuse_method(const RequestHead& head, const Endpoint& en
   return Refusal{
       405,
       fmt::format("{} does not take {}; use {}", head.path,
-                  std::string_view(head.method).substr(0, kQuotedBytes), endpoint.methods()),
+                  std::string_view(head.method).substr(0, kQuotedHeadBytes), endpoint.methods()),
       {{"Allow", std::string(endpoint.methods())}}};
 }
 

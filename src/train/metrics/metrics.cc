@@ -10,8 +10,8 @@
 namespace cloze::train {
 namespace {
 
-constexpr std::string_view kSchema = "cloze.metrics";
-constexpr int kVersion = 1;
+constexpr std::string_view kMetricsSchema = "cloze.metrics";
+constexpr int kMetricsVersion = 1;
 constexpr const char* kEvaluatedStep = "evaluated_step";
 
 std::string upper_case(std::string text) {
@@ -22,7 +22,7 @@ std::string upper_case(std::string text) {
 bool is_header(const formats::Json& line) {
   const auto schema = line.find("schema");
   const auto version = line.find("version");
-  return schema && *schema == kSchema && version && *version == kVersion;
+  return schema && *schema == kMetricsSchema && version && *version == kMetricsVersion;
 }
 
 // Whether the line is of a step that this log may keep when `steps_done` steps are done.
@@ -64,7 +64,8 @@ MetricsLog::MetricsLog(const std::filesystem::path& path, int64_t steps_done)
 
 void MetricsLog::write_header() {
   if (std::filesystem::file_size(path_) > 0) return;
-  file_.append(formats::json_line({{"schema", kSchema}, {"version", kVersion}}) + "\n");
+  file_.append(formats::json_line({{"schema", kMetricsSchema}, {"version", kMetricsVersion}}) +
+               "\n");
 }
 
 void MetricsLog::forget_after(int64_t step) {

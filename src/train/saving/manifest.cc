@@ -16,9 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSchema = "cloze.checkpoint";
-constexpr int kVersion = 2;
-constexpr int kVersionWithoutChecksum = 1;
+constexpr const char* kManifestSchema = "cloze.checkpoint";
+constexpr int kManifestVersion = 2;
+constexpr int kManifestVersionWithoutChecksum = 1;
 constexpr const char* kChecksum = "crc32c";
 
 std::string checksum_text(uint32_t checksum) { return fmt::format("{:08x}", checksum); }
@@ -87,9 +87,11 @@ void write_manifest(const fs::path& folder, int64_t step) {
                      {"bytes", fs::file_size(folder / name)},
                      {kChecksum, checksum_of(folder / name)}});
   }
-  platform::write_file_atomically(
-      folder / kManifestName,
-      sealed_text({{"schema", kSchema}, {"version", kVersion}, {"step", step}, {"files", files}}));
+  platform::write_file_atomically(folder / kManifestName,
+                                  sealed_text({{"schema", kManifestSchema},
+                                               {"version", kManifestVersion},
+                                               {"step", step},
+                                               {"files", files}}));
 }
 
 std::optional<std::string> find_damage(const fs::path& folder, std::string_view unread) {
@@ -97,11 +99,11 @@ std::optional<std::string> find_damage(const fs::path& folder, std::string_view 
   try {
     const formats::Json manifest = formats::read_json_file(folder / kManifestName);
     const formats::Json& version = manifest.at("version");
-    if (manifest.at("schema") != kSchema ||
-        (version != kVersion && version != kVersionWithoutChecksum)) {
+    if (manifest.at("schema") != kManifestSchema ||
+        (version != kManifestVersion && version != kManifestVersionWithoutChecksum)) {
       return fmt::format("{} is of another version ({})", kManifestName, version.dump());
     }
-    if (version == kVersion && !is_as_sealed(platform::read_file(folder / kManifestName))) {
+    if (version == kManifestVersion && !is_as_sealed(platform::read_file(folder / kManifestName))) {
       return fmt::format("the checksum of {} is wrong", kManifestName);
     }
     for (const formats::Json& file : manifest.at("files")) {

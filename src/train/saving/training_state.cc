@@ -9,9 +9,9 @@
 namespace cloze::train {
 namespace {
 
-constexpr const char* kSchema = "cloze.training_state";
-constexpr int kVersion = 2;
-constexpr int kVersionWithoutIdentity = 1;
+constexpr const char* kStateSchema = "cloze.training_state";
+constexpr int kStateVersion = 2;
+constexpr int kStateVersionWithoutIdentity = 1;
 
 formats::Json best_checkpoint_of(const TrainingState& state) {
   if (!state.best_metric) return nullptr;
@@ -23,7 +23,7 @@ std::optional<double> number_or_nothing(const formats::Json& value) {
 }
 
 formats::Json identity_of(const formats::Json& json) {
-  if (json.at("version") == kVersionWithoutIdentity) return formats::Json::object();
+  if (json.at("version") == kStateVersionWithoutIdentity) return formats::Json::object();
   return json.at("identity");
 }
 
@@ -92,8 +92,8 @@ void keep_half(std::vector<StepMetrics>& history) {
 }  // namespace
 
 std::string training_state_text(const TrainingState& state) {
-  return formats::json_text({{"schema", kSchema},
-                             {"version", kVersion},
+  return formats::json_text({{"schema", kStateSchema},
+                             {"version", kStateVersion},
                              {"step", state.step},
                              {"total_steps", state.total_steps},
                              {"samples", state.samples},
@@ -116,8 +116,8 @@ TrainingState read_training_state(const std::filesystem::path& path) {
   const formats::Json json = formats::read_json_file(path);
   try {
     const bool is_known =
-        json.at("version") == kVersion || json.at("version") == kVersionWithoutIdentity;
-    if (json.at("schema") != kSchema || !is_known) {
+        json.at("version") == kStateVersion || json.at("version") == kStateVersionWithoutIdentity;
+    if (json.at("schema") != kStateSchema || !is_known) {
       throw_data_error(
           "{}: version {} of the training state is not known; use the cloze that wrote it",
           path.string(), json.at("version").dump());
