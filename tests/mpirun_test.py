@@ -47,7 +47,9 @@ def end(process):
 
 
 def losses(folder):
-    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    """The losses by step. A run that goes on may have written a part of its last line."""
+    text = (folder / "metrics.jsonl").read_text()
+    lines = [json.loads(line) for line in text[:text.rfind("\n") + 1].splitlines()]
     return {line["step"]: line["loss"] for line in lines if "step" in line}
 
 

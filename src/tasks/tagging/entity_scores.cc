@@ -76,7 +76,7 @@ bool hold(const Rules& rules, const Tag& previous, const Tag& next) {
                              [&](const Neighbours& rule) { return rule.fit(previous, next); });
 }
 
-const Scheme& scheme_row(EntityReading reading) {
+const Scheme& scheme_of(EntityReading reading) {
   static const std::vector<Scheme> schemes = {
       {.name = "IOB1",
        .letters = "IOB",
@@ -146,7 +146,7 @@ std::vector<Entity> entities_of(std::span<const std::string_view> names, EntityR
     std::ranges::transform(names, std::back_inserter(tags), lenient_tag);
     return lenient_entities(tags);
   }
-  const Scheme& scheme = scheme_row(reading);
+  const Scheme& scheme = scheme_of(reading);
   for (const std::string_view name : names) tags.push_back(strict_tag(name, scheme));
   return strict_entities(tags, scheme);
 }
