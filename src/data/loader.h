@@ -3,7 +3,8 @@
 // Step k takes samples [kN, (k+1)N) of the sequence
 //   epoch 0 shuffled, epoch 1 shuffled anew, ...        (Permutation(seed, epoch), shuffle.h)
 // which runs across the borders of epochs: every sample is used once in each; where samples may not
-// meet in a step, in distinct_order.h's order. The batch is a function of (dataset, N, capacity, seed, k), so a run resumes at any step by asking for it.
+// meet in a step, in distinct_order.h's order. The batch is a function of (dataset, N, capacity,
+// seed, k), so a run resumes at any step by asking for it.
 #pragma once
 
 #include <algorithm>

@@ -8,22 +8,17 @@
 
 #include "base/error.h"
 #include "base/seconds.h"
+#include "tasks/dot_product.h"
 #include "tasks/logits.h"
 
 namespace cloze::tasks {
 namespace {
 
-double dot(std::span<const float> one, std::span<const float> other) {
-  double sum = 0.0;
-  for (size_t i = 0; i < one.size(); ++i) sum += static_cast<double>(one[i]) * other[i];
-  return sum;
-}
-
 double cosine(std::span<const float> one, std::span<const float> other) {
   constexpr double kLeast = 1e-12;
-  const double lengths =
-      std::max(std::sqrt(dot(one, one)), kLeast) * std::max(std::sqrt(dot(other, other)), kLeast);
-  return dot(one, other) / lengths;
+  const double lengths = std::max(std::sqrt(dot_product<float>(one, one)), kLeast) *
+                         std::max(std::sqrt(dot_product<float>(other, other)), kLeast);
+  return dot_product<float>(one, other) / lengths;
 }
 
 double minus_euclidean(std::span<const float> one, std::span<const float> other) {
@@ -45,14 +40,14 @@ double minus_manhattan(std::span<const float> one, std::span<const float> other)
 
 void normalize(std::span<float> vector) {
   constexpr double kLeast = 1e-12;
-  const double length = std::max(std::sqrt(dot(vector, vector)), kLeast);
+  const double length = std::max(std::sqrt(dot_product<float>(vector, vector)), kLeast);
   for (float& value : vector) value = static_cast<float>(value / length);
 }
 
 Similarity similarity_named(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, Similarity>, 4> kKnown{
       {{"cosine", cosine},
-       {"dot", dot},
+       {"dot", dot_product<float>},
        {"euclidean", minus_euclidean},
        {"manhattan", minus_manhattan}}};
   for (const auto& [known, function] : kKnown) {

@@ -1,8 +1,9 @@
 #include "tasks/contrastive/compared_vectors.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+
+#include "tasks/dot_product.h"
 
 namespace cloze::tasks {
 namespace {
@@ -11,24 +12,12 @@ constexpr double kLeastLength = 1e-12;
 
 }  // namespace
 
-// Eight sums side by side, which a processor adds at once.
-double dot(std::span<const double> one, std::span<const double> other) {
-  constexpr size_t kSums = 8;
-  std::array<double, kSums> sums{};
-  size_t i = 0;
-  for (; i + kSums <= one.size(); i += kSums) {
-    for (size_t j = 0; j < kSums; ++j) sums[j] += one[i + j] * other[i + j];
-  }
-  for (size_t j = 0; i + j < one.size(); ++j) sums[j] += one[i + j] * other[i + j];
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
-}
-
 std::vector<double> make_unit(std::span<double> rows, int64_t dimensions) {
   const auto width = static_cast<size_t>(dimensions);
   std::vector<double> lengths;
   for (; !rows.empty(); rows = rows.subspan(width)) {
     const std::span<double> row = rows.first(width);
-    lengths.push_back(std::max(std::sqrt(dot(row, row)), kLeastLength));
+    lengths.push_back(std::max(std::sqrt(dot_product<double>(row, row)), kLeastLength));
     for (double& value : row) value /= lengths.back();
   }
   return lengths;
@@ -40,7 +29,7 @@ void through_lengths(std::span<const double> units, std::span<const double> leng
   for (size_t i = 0; i < lengths.size(); ++i) {
     const auto unit = units.subspan(i * width, width);
     const auto own = gradient.subspan(i * width, width);
-    const double along = dot(unit, own);
+    const double along = dot_product<double>(unit, own);
     for (size_t j = 0; j < width; ++j) own[j] = (own[j] - along * unit[j]) / lengths[i];
   }
 }

@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "tasks/dot_product.h"
+
 namespace cloze::tasks {
 
 struct ComparedVectors {
@@ -27,8 +29,6 @@ struct ComparedVectors {
   }
 };
 
-double dot(std::span<const double> one, std::span<const double> other);
-
 // Divides rows of so many numbers by their lengths, and returns these.
 std::vector<double> make_unit(std::span<double> rows, int64_t dimensions);
 // Turns the gradient by such unit rows into that by the rows before.
@@ -39,7 +39,7 @@ class Cosines {
  public:
   explicit Cosines(const ComparedVectors& vectors);
 
-  double of(int64_t one, int64_t other) const { return dot(row(one), row(other)); }
+  double of(int64_t one, int64_t other) const { return dot_product(row(one), row(other)); }
   // Adds the gradient of weight * cos(one, other).
   void add(int64_t one, int64_t other, double weight) {
     add_to(one, other, weight);

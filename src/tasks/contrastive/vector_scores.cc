@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "tasks/dot_product.h"
 #include "tasks/label_scores.h"
 
 namespace cloze::tasks {
@@ -19,11 +20,7 @@ constexpr int64_t kRecalls[] = {1, 5, 10};
 constexpr int64_t kDeepest = 10;  // rank that mrr and ndcg look at
 
 double cosine_of(const UnitVectors& vectors, int32_t one, int32_t other) {
-  const std::vector<float>& a = vectors[static_cast<size_t>(one)];
-  const std::vector<float>& b = vectors[static_cast<size_t>(other)];
-  double sum = 0.0;
-  for (size_t i = 0; i < a.size(); ++i) sum += double{a[i]} * b[i];
-  return sum;
+  return dot_product<float>(vectors[static_cast<size_t>(one)], vectors[static_cast<size_t>(other)]);
 }
 
 // The texts that queries look among, and where each stands.

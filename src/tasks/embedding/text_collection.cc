@@ -1,35 +1,14 @@
 #include "tasks/embedding/text_collection.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/error.h"
+#include "tasks/dot_product.h"
 #include "tasks/embedding/embedding_file.h"
 #include "tasks/text_embedder.h"
 
 namespace cloze::tasks {
-namespace {
-
-// Eight sums side by side, which the processor computes at once.
-double product_of(std::span<const float> one, std::span<const float> other) {
-  constexpr size_t kSums = 8;
-  std::array<double, kSums> sums{};
-  size_t at = 0;
-  for (; at + kSums <= one.size(); at += kSums) {
-    for (size_t i = 0; i < kSums; ++i) {
-      sums[i] += static_cast<double>(one[at + i]) * static_cast<double>(other[at + i]);
-    }
-  }
-  double sum = 0.0;
-  for (const double part : sums) sum += part;
-  for (; at < one.size(); ++at)
-    sum += static_cast<double>(one[at]) * static_cast<double>(other[at]);
-  return sum;
-}
-
-}  // namespace
-
 TextCollection::TextCollection(std::vector<std::string> texts, Vectors vectors)
     : texts_(std::move(texts)), vectors_(std::move(vectors)) {
   if (std::ssize(texts_) != vectors_.rows) {
@@ -56,7 +35,8 @@ std::vector<FoundText> TextCollection::nearest(std::span<const float> query, int
   normalize(direction);
   std::vector<FoundText> found(static_cast<size_t>(size()));
   for (int64_t i = 0; i < size(); ++i) {
-    found[static_cast<size_t>(i)] = {.index = i, .cosine = product_of(vectors_.row(i), direction)};
+    found[static_cast<size_t>(i)] = {.index = i,
+                                     .cosine = dot_product<float>(vectors_.row(i), direction)};
   }
   const auto kept = found.begin() + std::min(count, size());
   std::ranges::partial_sort(found, kept, [](const FoundText& a, const FoundText& b) {
