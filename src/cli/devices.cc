@@ -66,7 +66,7 @@ std::vector<Row> rows() {
   for (size_t i = 0; i < found.cards.size(); ++i) {
     rows.push_back(row_of(found.cards[i], i, found.driver));
   }
-  if (found.cards.empty()) {
+  if (!found.can_be_used()) {
     rows.push_back({.device = "cuda",
                     .text = fmt::format("{}; {}", found.refusal, found.advice),
                     .values = {{"refusal", found.refusal}, {"advice", found.advice}}});

@@ -31,12 +31,17 @@ struct Cards {
   // Why no card can be used, and what to do about it; empty where the first one can.
   std::string refusal;
   std::string advice;
+  bool has_products = true;  // a cuBLASLt that computes them
+
+  bool can_be_used() const { return !cards.empty() && has_products; }
 };
 
-// Asks CUDA once. Without a cuBLASLt to compute with there are none.
+// Asks CUDA, and looks for a cuBLASLt, once.
 const Cards& cards();
 // Asks CUDA.
 Cards find_cards();
+// Cards for which there is no cuBLASLt, and why.
+Cards without_products(Cards found, const std::string& refusal);
 
 // A card by the name of its kind, "a100", "h100" or "h200", to plan for. Sizes are those of NVIDIA's data
 // sheets for the modules (SXM), memory in powers of ten.

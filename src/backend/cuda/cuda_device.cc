@@ -49,7 +49,7 @@ std::optional<int> number_in_machine(std::string_view which) {
 
 int number_of(std::string_view which) {
   const Cards& found = cards();
-  if (found.cards.empty()) {
+  if (!found.can_be_used()) {
     throw_environment_error("{}; {}, or choose `device` cpu; cloze plan takes {} without a card",
                             found.refusal, found.advice, kCardsToPlanFor);
   }
@@ -104,7 +104,7 @@ class Devices {
 std::optional<Card> find_card(std::string_view which) {
   if (const auto planned = card_to_plan_for(which)) return planned;
   const std::optional<int> number = number_in_machine(which);
-  if (!number) return std::nullopt;
+  if (!number || !cards().has_products) return std::nullopt;
   const Card& card = cards().cards[static_cast<size_t>(*number)];
   return card.refusal().empty() ? std::optional(card) : std::nullopt;
 }

@@ -3,6 +3,8 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "backend/cuda/cublas_lt.h"
 #include "backend/cuda/runtime_call.h"
 
@@ -68,12 +70,19 @@ Cards find_cards() {
   return found;
 }
 
+Cards without_products(Cards found, const std::string& refusal) {
+  found.refusal = refusal;
+  found.advice = kCublasLtAdvice;
+  found.has_products = false;
+  return found;
+}
+
 const Cards& cards() {
   static const Cards found = [] {
     Cards all = find_cards();
     if (all.cards.empty()) return all;
-    const std::string& why = program_cublas_lt().refusal;
-    return why.empty() ? all : Cards{{}, all.driver, why, kCublasLtAdvice};
+    const std::string& refusal = program_cublas_lt().refusal;
+    return refusal.empty() ? all : without_products(std::move(all), refusal);
   }();
   return found;
 }

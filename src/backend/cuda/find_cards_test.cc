@@ -69,6 +69,17 @@ TEST(FindCards, RefusesACardOfAnOlderArchitecture) {
   EXPECT_EQ(found.advice, "choose another card with CUDA_VISIBLE_DEVICES");
 }
 
+TEST(FindCards, ListsCardsThatLackProducts) {
+  late_runtime::reset(2);
+  EXPECT_TRUE(find_cards().can_be_used());
+  const Cards found = without_products(find_cards(), "no cuBLASLt");
+  EXPECT_EQ(found.cards.size(), 2u);
+  EXPECT_EQ(found.driver, "13.0");
+  EXPECT_EQ(found.refusal, "no cuBLASLt");
+  EXPECT_NE(found.advice, "");
+  EXPECT_FALSE(found.can_be_used());
+}
+
 TEST(FindCards, KnowsCardsToPlanFor) {
   EXPECT_EQ(card_to_plan_for("a100")->instruction_set(), "sm_80");
   EXPECT_EQ(card_to_plan_for("h100")->instruction_set(), "sm_90");
