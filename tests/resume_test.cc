@@ -143,7 +143,7 @@ TEST_P(Resume, AFailedSaveEndsTheRunAndSaysWhy) {
   train::Training(options("run", 6), ignore).run({});
   train::TrainingOptions second = options("run", 100);
   second.restore_dir = second.save_path;
-  second.extra_files = {{"no_such_folder/file", "text"}};
+  second.extra_files = {{"model.safetensors/file", "text"}};  // a file is no folder
   train::Training resumed(second, ignore);
   try {
     resumed.run({});
