@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""BERT for question answering in PyTorch or ONNX Runtime, one call after the other: the peers that
-`cloze latency` is compared with.
+"""BERT for question answering, or for vectors of texts, in PyTorch or ONNX Runtime, one call after the other: the peers
+that `cloze latency` is compared with.
 
 The model has the sizes of a configuration and random weights. Modes:
   eager, compiled        PyTorch; bf16: weights and activations in bf16
@@ -37,6 +37,8 @@ WARM_UP_CALLS = 3
 def make_parser():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--config", help="config.json as Hugging Face writes it, or a configuration of ours; default: BERT-base")
+    parser.add_argument("--task", choices=("answer", "embed"), default="answer",
+                        help="embed: the encoder, the mean over tokens, made of length 1")
     parser.add_argument("--save-model", metavar="FOLDER",
                         help="write the model with a made-up vocabulary, and leave")
     parser.add_argument("--mode", default="eager",
@@ -63,14 +65,45 @@ def parse(parser, words=None):
     return arguments
 
 
-def make_model(config_path):
+def make_model(arguments):
     import torch
     from pytorch_bert import shape_of
-    from transformers import BertConfig, BertForQuestionAnswering
+    from transformers import BertConfig, BertForQuestionAnswering, BertModel
     torch.manual_seed(1234)
-    config = BertConfig(**shape_of(read_config(config_path))) if config_path else BertConfig()
+    config = BertConfig(**shape_of(read_config(arguments.config))) if arguments.config else BertConfig()
     config._attn_implementation = "sdpa"
+    if arguments.task == "embed":
+        return BertModel(config, add_pooling_layer=False).eval()
     return BertForQuestionAnswering(config).eval()
+
+
+def called(model, arguments):
+    """What a call computes, as a module that returns a tuple."""
+    import torch
+
+    class MeanVectors(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = model
+
+        def forward(self, input_ids, token_type_ids, attention_mask=None):
+            hidden = self.encoder(input_ids, attention_mask, token_type_ids, return_dict=False)[0]
+            if attention_mask is None:
+                mean = hidden.mean(1)
+            else:
+                mask = attention_mask.unsqueeze(-1).to(hidden.dtype)
+                mean = (hidden * mask).sum(1) / mask.sum(1)
+            return (torch.nn.functional.normalize(mean, dim=-1),)
+
+    class Answers(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, **batch):
+            return self.model(**batch, return_dict=False)
+
+    return (MeanVectors if arguments.task == "embed" else Answers)().eval()
 
 
 def save_model(model, folder):
@@ -93,7 +126,7 @@ class TorchModel:
         import torch
         self.torch = torch
         torch.set_num_threads(arguments.threads)
-        model = make_model(arguments.config)
+        model = called(make_model(arguments), arguments)
         if arguments.dtype == "bf16":
             model = model.to(torch.bfloat16)
         self.device = arguments.device
@@ -102,8 +135,8 @@ class TorchModel:
 
     def __call__(self, batch):
         with self.torch.inference_mode():
-            output = self.model(**{name: values.to(self.device) for name, values in batch.items()})
-            return output.start_logits.cpu(), output.end_logits.cpu()
+            outputs = self.model(**{name: values.to(self.device) for name, values in batch.items()})
+            return [values.cpu() for values in outputs]
 
     def prepare(self, batch):
         return {name: self.torch.from_numpy(values) for name, values in batch.items()}
@@ -134,12 +167,15 @@ class OnnxModel:
 
 def export(arguments, path, names):
     import torch
-    model = make_model(arguments.config)
+    model = make_model(arguments)
+    outputs = ["start_logits", "end_logits"]
+    if arguments.task == "embed":
+        model, outputs = called(model, arguments), ["vectors"]
     shape = (arguments.batch_size, arguments.seq_length)
     example = {name: torch.ones(shape, dtype=torch.int64) for name in names}
     with torch.inference_mode():
         torch.onnx.export(model, (), str(path), kwargs=example, input_names=list(names),
-                          output_names=["start_logits", "end_logits"], dynamo=True,
+                          output_names=outputs, dynamo=True,
                           optimize=True, verbose=False)
 
 
@@ -237,7 +273,7 @@ def main():
     parser = make_parser()
     arguments = parse(parser)
     if arguments.save_model:
-        save_model(make_model(arguments.config), arguments.save_model)
+        save_model(make_model(arguments), arguments.save_model)
         return
     if arguments.device == "cuda":
         import torch
