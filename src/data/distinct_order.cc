@@ -10,24 +10,18 @@ namespace cloze::data {
 
 DistinctOrder::DistinctOrder(std::shared_ptr<const Dataset> dataset, int64_t samples_per_step,
                              uint64_t seed)
-    : dataset_(std::move(dataset)), samples_per_step_(samples_per_step), seed_(seed) {}
+    : dataset_(std::move(dataset)),
+      samples_per_step_(samples_per_step),
+      epochs_(dataset_->size(), seed) {}
 
-std::vector<SamplePlace> DistinctOrder::step(int64_t step) {
+std::vector<ShuffledEpochs::Place> DistinctOrder::step(int64_t step) {
   const std::lock_guard lock(mutex_);
   while (std::ssize(places_) < (step + 1) * samples_per_step_) add_step();
   const auto begin = places_.begin() + step * samples_per_step_;
   return {begin, begin + samples_per_step_};
 }
 
-SamplePlace DistinctOrder::draw() {
-  const auto size = static_cast<uint64_t>(dataset_->size());
-  const auto place = static_cast<uint64_t>(drawn_++);
-  const uint64_t epoch = place / size;
-  if (!epoch_ || place % size == 0) epoch_.emplace(size, seed_, epoch);
-  return {static_cast<int32_t>((*epoch_)(place % size)), static_cast<int32_t>(epoch)};
-}
-
-bool DistinctOrder::take(const SamplePlace& place, Taken& taken) {
+bool DistinctOrder::take(const Place& place, Taken& taken) {
   const std::vector<int32_t> own = dataset_->only_once(place.index);
   const auto is_taken = [&](int32_t number) { return taken.contains(number); };
   if (std::ranges::any_of(own, is_taken)) return false;
@@ -40,8 +34,8 @@ void DistinctOrder::add_step() {
   const int64_t end = std::ssize(places_) + samples_per_step_;
   const auto is_full = [&] { return std::ssize(places_) == end; };
   Taken taken;
-  std::deque<SamplePlace> still_waiting;
-  for (const SamplePlace& place : waiting_) {
+  std::deque<Place> still_waiting;
+  for (const Place& place : waiting_) {
     if (is_full() || !take(place, taken)) still_waiting.push_back(place);
   }
   waiting_ = std::move(still_waiting);
@@ -53,7 +47,7 @@ void DistinctOrder::add_step() {
           "lower global_batch_size, or leave out rows with the same texts",
           samples_per_step_, dataset_->size());
     }
-    const SamplePlace place = draw();
+    const Place place = epochs_.at(drawn_++);
     if (!take(place, taken)) waiting_.push_back(place);
   }
 }

@@ -13,7 +13,6 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <unordered_set>
 #include <vector>
 
@@ -22,32 +21,26 @@
 
 namespace cloze::data {
 
-struct SamplePlace {
-  int32_t index = 0;
-  int32_t epoch = 0;
-};
-
 class DistinctOrder {
  public:
   DistinctOrder(std::shared_ptr<const Dataset> dataset, int64_t samples_per_step, uint64_t seed);
 
-  std::vector<SamplePlace> step(int64_t step);
+  std::vector<ShuffledEpochs::Place> step(int64_t step);
 
  private:
+  using Place = ShuffledEpochs::Place;
   using Taken = std::unordered_set<int32_t>;
 
   void add_step();
-  SamplePlace draw();
   // Adds a sample to the step that ends the list, if it may be there.
-  bool take(const SamplePlace& place, Taken& taken);
+  bool take(const Place& place, Taken& taken);
 
   std::shared_ptr<const Dataset> dataset_;
   int64_t samples_per_step_;
-  uint64_t seed_;
   std::mutex mutex_;
-  std::vector<SamplePlace> places_;   // of the steps so far
-  std::deque<SamplePlace> waiting_;   // drawn before
-  std::optional<Permutation> epoch_;  // that samples are drawn from
+  ShuffledEpochs epochs_;
+  std::vector<Place> places_;  // of the steps so far
+  std::deque<Place> waiting_;  // drawn before
   int64_t drawn_ = 0;
 };
 

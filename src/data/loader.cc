@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -22,25 +21,18 @@ int64_t bytes_of(const StepBatch& batch) {
 }  // namespace
 
 std::vector<Sample> step_samples(const LoaderOptions& options, int64_t step) {
-  const auto size = static_cast<uint64_t>(options.dataset->size());
-  const uint64_t begin = static_cast<uint64_t>(step) * options.global_batch_size;
-  const uint64_t end = begin + options.global_batch_size;
   std::vector<Sample> samples;
-  samples.reserve(end - begin);
+  samples.reserve(static_cast<size_t>(options.global_batch_size));
+  const auto add = [&](const ShuffledEpochs::Place& place) {
+    samples.push_back(options.dataset->sample(place.index, place.epoch));
+  };
   if (options.distinct) {
-    for (const SamplePlace& place : options.distinct->step(step)) {
-      samples.push_back(options.dataset->sample(place.index, place.epoch));
-    }
+    std::ranges::for_each(options.distinct->step(step), add);
     return samples;
   }
-  std::optional<Permutation> permutation;
-  for (uint64_t place = begin; place < end; ++place) {
-    const uint64_t epoch = place / size;
-    if (!permutation || place % size == 0) permutation.emplace(size, options.seed, epoch);
-    const uint64_t index = (*permutation)(place % size);
-    samples.push_back(
-        options.dataset->sample(static_cast<int64_t>(index), static_cast<int64_t>(epoch)));
-  }
+  ShuffledEpochs epochs(options.dataset->size(), options.seed);
+  const int64_t begin = step * options.global_batch_size;
+  for (int64_t i = 0; i < options.global_batch_size; ++i) add(epochs.at(begin + i));
   return samples;
 }
 

@@ -52,4 +52,16 @@ uint64_t Permutation::permute_bits(uint64_t value) const {
   return high << low_bits_ | low;
 }
 
+ShuffledEpochs::ShuffledEpochs(int64_t size, uint64_t seed) : size_(size), seed_(seed) {}
+
+ShuffledEpochs::Place ShuffledEpochs::at(int64_t n) {
+  const int64_t epoch = n / size_;
+  if (!permutation_ || epoch != epoch_) {
+    permutation_.emplace(static_cast<uint64_t>(size_), seed_, static_cast<uint64_t>(epoch));
+    epoch_ = epoch;
+  }
+  const uint64_t index = (*permutation_)(static_cast<uint64_t>(n % size_));
+  return {static_cast<int64_t>(index), epoch};
+}
+
 }  // namespace cloze::data

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,26 @@ class Permutation {
   uint64_t epoch_;
   int low_bits_;
   int high_bits_;
+};
+
+// The order in which training takes samples: all of [0, size) shuffled, epoch after epoch, each
+// shuffled anew.
+class ShuffledEpochs {
+ public:
+  struct Place {
+    int64_t index = 0;  // of the sample
+    int64_t epoch = 0;
+  };
+  ShuffledEpochs(int64_t size, uint64_t seed);  // size > 0
+
+  // The n-th of them, from 0. It costs least where those before were asked for in this order.
+  Place at(int64_t n);
+
+ private:
+  int64_t size_;
+  uint64_t seed_;
+  int64_t epoch_ = 0;  // of the permutation
+  std::optional<Permutation> permutation_;
 };
 
 }  // namespace cloze::data
