@@ -99,11 +99,4 @@ void differentiate(Graph& graph, const std::vector<GivenGradient>& given,
   Differentiator(graph, fixed).run(given);
 }
 
-void differentiate(Graph& graph, const std::vector<Value>& losses, Value seed,
-                   const std::vector<Value>& fixed) {
-  std::vector<GivenGradient> given;
-  for (const Value loss : losses) given.push_back({loss, seed});
-  differentiate(graph, given, fixed);
-}
-
 }  // namespace cloze::passes

@@ -22,12 +22,10 @@ struct GivenGradient {
   graph::Value value;
   graph::Value gradient;
 };
+
+// given: such as each loss and the seed, an input [1] f32 of 1 or the loss scale.
 // fixed: parameters that get no gradient; nothing is appended for what depends on no other.
 void differentiate(graph::Graph& graph, const std::vector<GivenGradient>& given,
-                   const std::vector<graph::Value>& fixed = {});
-
-// losses: [1] f32 each. seed: an input [1] f32, the gradient of every loss (1, or the loss scale).
-void differentiate(graph::Graph& graph, const std::vector<graph::Value>& losses, graph::Value seed,
                    const std::vector<graph::Value>& fixed = {});
 
 }  // namespace cloze::passes

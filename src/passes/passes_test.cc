@@ -55,7 +55,7 @@ struct SmallModel {
 
 TEST(Differentiate, GivesEveryParameterAGradientOfItsType) {
   SmallModel model;
-  differentiate(model.graph, {model.loss}, model.seed);
+  differentiate(model.graph, {{model.loss, model.seed}});
   model.graph.verify();
   for (const Value parameter : model.graph.variables(VariableRole::kParameter)) {
     const auto gradient = model.graph.find("gradient." + model.graph.info(parameter).name);
@@ -68,7 +68,7 @@ TEST(Differentiate, GivesEveryParameterAGradientOfItsType) {
 
 TEST(Differentiate, AppendsNothingForWhatDependsOnFixedParametersAlone) {
   SmallModel model;
-  differentiate(model.graph, {model.loss}, model.seed,
+  differentiate(model.graph, {{model.loss, model.seed}},
                 {*model.graph.find("a.weight"), *model.graph.find("a.bias")});
   model.graph.verify();
   EXPECT_FALSE(model.graph.find("gradient.a.weight").has_value());
@@ -79,7 +79,7 @@ TEST(Differentiate, AppendsNothingForWhatDependsOnFixedParametersAlone) {
 
 TEST(Fuse, TakesPairsAndAccumulatesInPlace) {
   SmallModel model;
-  differentiate(model.graph, {model.loss}, model.seed);
+  differentiate(model.graph, {{model.loss, model.seed}});
   fuse_activations(model.graph);
   fuse_vocabulary_loss(model.graph);
   accumulate_in_place(model.graph);
@@ -119,7 +119,7 @@ TEST(Precision, WeightsAndTheirGradientsStayF32) {
   // Without an embedding the activations start as f32 inputs; make the input bf16 as one would.
   model.graph.info(*model.graph.find("x")).type.dtype = DType::kBF16;
   use_compute_dtype(model.graph, DType::kBF16);
-  differentiate(model.graph, {model.loss}, model.seed);
+  differentiate(model.graph, {{model.loss, model.seed}});
   model.graph.verify();
   EXPECT_TRUE(model.graph.variables(VariableRole::kComputeCopy).empty());
   for (const Value gradient : model.graph.variables(VariableRole::kGradient)) {

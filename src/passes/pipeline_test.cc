@@ -36,9 +36,9 @@ Graph model(bool is_groupbert) {
   config.groupbert_conv_group_size = 8;
   const auto losses = models::bert_for_training(graph, config, {}, {16, 2, 4});
   const Value seed = graph.add_input("loss_gradient", graph::kScalar);
-  std::vector<Value> minimised;
-  for (const models::TaskLoss& loss : losses) minimised.push_back(loss.loss);
-  differentiate(graph, minimised, seed);
+  std::vector<GivenGradient> minimised;
+  for (const models::TaskLoss& loss : losses) minimised.push_back({loss.loss, seed});
+  differentiate(graph, minimised);
   for (const models::TaskLoss& loss : losses) {
     const Value total = graph.add_variable(
         {.name = loss.name + "_loss", .type = graph::kScalar, .role = VariableRole::kMetric});
