@@ -38,6 +38,11 @@ PartLengths kept_lengths(const PartLengths& tokens, int64_t room) {
   return {.first = room - second, .second = second};
 }
 
+void require_length(int64_t max_sequence_length, int64_t least) {
+  if (max_sequence_length >= least) return;
+  throw_user_error("max_seq_length is {}; it must be at least {}", max_sequence_length, least);
+}
+
 SequenceSample sequence_sample(std::string_view first, std::optional<std::string_view> second,
                                const text::Tokenizer& tokenizer, int64_t max_length, CutSide side) {
   const int64_t room = max_length - data::num_borders(second.has_value());

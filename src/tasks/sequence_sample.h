@@ -1,8 +1,9 @@
 // A text, or a pair of texts, as one sequence: [CLS] first [SEP], or [CLS] first [SEP] second
 // [SEP] with token types 0 and 1.
 //
-// What is too long is cut, at its end unless its start is asked for: of a pair always the longer
-// text, the second where both are of one length, until all fits. Source: google-research/bert run_classifier.py.
+// A text that is too long loses its end, or its start where that is asked for: of a pair always the
+// longer text, the second where both are of one length, until all fits. Source: google-research/bert
+// run_classifier.py.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,9 @@ PartLengths kept_lengths(const PartLengths& tokens, int64_t room);
 
 // The tokens that a text which is too long loses.
 enum class CutSide { kEnd, kStart };
+
+// UserError that names max_seq_length where it is too short.
+void require_length(int64_t max_sequence_length, int64_t least);
 
 struct SequenceSample {
   data::Sample sample;

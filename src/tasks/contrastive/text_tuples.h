@@ -13,8 +13,9 @@
 // Rows that lack a text or a score are counted and left out. All keep as many negatives as the row
 // with the fewest has, because the samples of a step have as many texts each.
 //
-// Errors: UserError for columns that are not there or cannot be guessed, and for a table without a row
-// of use; DataError that names file and line for a score that is no number; those of table_rows.h.
+// Errors: UserError for columns that are not there or cannot be guessed, and for a table in which no
+// row is complete. A score that is no number is a DataError that names file and line. Others are those
+// of table_rows.h.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // Scores of vectors of texts, as shares of 1.
 //
-// Of pairs with scores (semantic textual similarity), with cos the cosine of a pair:
-//   spearman, pearson   of the cosines with the scores (tasks/label_scores.h)
+// Pairs with scores (semantic textual similarity):
+//   spearman, pearson   of the pairs' cosines with their scores (tasks/label_scores.h)
 //
-// Of pairs that belong together (retrieval): each distinct anchor is a query. The collection is all
+// Pairs that belong together (retrieval): each distinct anchor is a query. The collection is all
 // distinct other texts of the pairs, ordered by their cosine with the query, equal ones as they come.
 // Its positives are relevant, R of them; rank 1 is the first:
 //   recall@k            share of R among the first k

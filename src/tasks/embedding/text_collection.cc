@@ -9,6 +9,7 @@
 #include "tasks/text_embedder.h"
 
 namespace cloze::tasks {
+
 TextCollection::TextCollection(std::vector<std::string> texts, Vectors vectors)
     : texts_(std::move(texts)), vectors_(std::move(vectors)) {
   if (std::ssize(texts_) != vectors_.rows) {

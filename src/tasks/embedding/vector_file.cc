@@ -21,7 +21,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers are written as they are");
 
 constexpr std::string_view kNumpyStart("\x93NUMPY\x01\x00", 8);
-constexpr size_t kNumpyFields = 10;  // where they begin, after two bytes of their length
+constexpr int64_t kNumpyFields = 10;  // where they begin, after two bytes of their length
 
 // Numbers of a header's "(12, 384)"; nothing for another shape.
 std::optional<Vectors> shape_in(std::string_view fields) {
@@ -41,11 +41,10 @@ std::optional<Vectors> shape_in(std::string_view fields) {
 
 std::string numpy_header(int64_t rows, int64_t dimensions) {
   constexpr int64_t kAlignment = 64;  // of the first row
-  constexpr int64_t kFixedBytes = 10;
   std::string fields = fmt::format(
       "{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, dimensions);
-  const int64_t bytes = round_up(kFixedBytes + std::ssize(fields) + 1, kAlignment);
-  fields.resize(static_cast<size_t>(bytes - kFixedBytes - 1), ' ');
+  const int64_t bytes = round_up(kNumpyFields + std::ssize(fields) + 1, kAlignment);
+  fields.resize(static_cast<size_t>(bytes - kNumpyFields - 1), ' ');
   fields += '\n';
   std::string header(kNumpyStart);
   header += static_cast<char>(fields.size() & 0xff);

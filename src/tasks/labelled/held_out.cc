@@ -1,10 +1,13 @@
 #include "tasks/labelled/held_out.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <tuple>
 
+#include "base/error.h"
 #include "base/philox.h"
 
 namespace cloze::tasks {
@@ -40,6 +43,29 @@ std::vector<bool> held_out_rows(std::span<const int64_t> classes, double share, 
     }
   }
   return held_out;
+}
+
+void say_held_out(const HeldOut& part, const TaskOutput& output) {
+  if (part.held_out == 0) {
+    throw_user_error(
+        "dev_share {} of the {} {} of {} holds none out; give dev_file, a larger share, "
+        "or dev_share 0 to score nothing",
+        part.share, part.all, part.what, part.file);
+  }
+  output.notice(
+      fmt::format("held out {} of {} {} to score on", part.held_out, part.all, part.what));
+}
+
+FinetuningPhases phases_of_tables(const std::string& train_file, const std::string& dev_file,
+                                  double dev_share) {
+  const bool trains = !train_file.empty();
+  const bool has_dev = !dev_file.empty() || (trains && dev_share > 0.0);
+  if (!trains && !has_dev) {
+    throw_user_error(
+        "there is nothing to do: give train_file, the table to learn from, or dev_file, "
+        "one to score");
+  }
+  return {.training = trains, .evaluation = has_dev, .prediction = false};
 }
 
 }  // namespace cloze::tasks

@@ -66,22 +66,11 @@ LabelledFinetuning::LabelledFinetuning(LabelledFinetuningOptions options,
   if (options_.table.label_separator.empty()) {
     throw_user_error("label_separator is empty; give what stands between labels");
   }
-  const int64_t least = data::num_borders(true);
-  if (options_.max_sequence_length < least) {
-    throw_user_error("max_seq_length is {}; it must be at least {}", options_.max_sequence_length,
-                     least);
-  }
+  require_length(options_.max_sequence_length, data::num_borders(true));
 }
 
 FinetuningPhases LabelledFinetuning::possible_phases() const {
-  const bool trains = !options_.train_file.empty();
-  const bool has_dev = !options_.dev_file.empty() || (trains && options_.dev_share > 0.0);
-  if (!trains && !has_dev) {
-    throw_user_error(
-        "there is nothing to do: give train_file, the table to learn from, or dev_file, "
-        "one to score");
-  }
-  return {.training = trains, .evaluation = has_dev, .prediction = false};
+  return phases_of_tables(options_.train_file, options_.dev_file, options_.dev_share);
 }
 
 void LabelledFinetuning::prepare(const models::BertHead& start, const FinetuningPhases& phases) {
@@ -163,13 +152,9 @@ void LabelledFinetuning::split(LabelledTable table, const FinetuningPhases& phas
   const std::string file = table.file.string();
   if (phases.training) train_ = part_of(file, std::move(rows[0]), std::move(parts[0]));
   if (!holds_out) return;
-  if (rows[1].empty()) {
-    throw_user_error(
-        "dev_share {} of the {} rows of {} holds none out; give dev_file, a larger share, "
-        "or dev_share 0 to score nothing",
-        options_.dev_share, num_rows, file);
-  }
-  output_.notice(fmt::format("held out {} of {} rows to score on", rows[1].size(), num_rows));
+  say_held_out(
+      {.file = file, .all = num_rows, .held_out = rows[1].size(), .share = options_.dev_share},
+      output_);
   dev_ = part_of(file + ", held out", std::move(rows[1]), std::move(parts[1]));
 }
 

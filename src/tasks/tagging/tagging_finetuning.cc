@@ -19,6 +19,7 @@
 #include "tasks/labelled/label_file.h"
 #include "tasks/logits.h"
 #include "tasks/sample_dataset.h"
+#include "tasks/sequence_sample.h"
 #include "tasks/tagging/entity_report.h"
 #include "tasks/tagging/tag_aggregation.h"
 #include "tasks/tagging/tag_scheme.h"
@@ -83,11 +84,7 @@ std::string in_column(std::string word) {
 TaggingFinetuning::TaggingFinetuning(TaggingFinetuningOptions options,
                                      const text::Tokenizer& tokenizer, TaskOutput output)
     : options_(std::move(options)), tokenizer_(tokenizer), output_(std::move(output)) {
-  const int64_t least = data::num_borders(false) + 1;
-  if (options_.max_sequence_length < least) {
-    throw_user_error("max_seq_length is {}; it must be at least {}", options_.max_sequence_length,
-                     least);
-  }
+  require_length(options_.max_sequence_length, data::num_borders(false) + 1);
 }
 
 TaggedText TaggingFinetuning::read(const std::string& file) const {
@@ -173,14 +170,12 @@ void TaggingFinetuning::split(TaggedText text, const FinetuningPhases& phases) {
   }
   if (phases.training) train_ = part_of(file, std::move(parts[0]));
   if (!holds_out) return;
-  if (parts[1].empty()) {
-    throw_user_error(
-        "dev_share {} of the {} sentences of {} holds none out; give dev_file, a larger "
-        "share, or dev_share 0 to score nothing",
-        options_.dev_share, held_out.size(), file);
-  }
-  output_.notice(
-      fmt::format("held out {} of {} sentences to score on", parts[1].size(), held_out.size()));
+  say_held_out({.file = file,
+                .what = "sentences",
+                .all = held_out.size(),
+                .held_out = parts[1].size(),
+                .share = options_.dev_share},
+               output_);
   dev_name_ = file + ", held out";
   dev_ = part_of(dev_name_, std::move(parts[1]));
 }
