@@ -39,8 +39,8 @@ Question embed_question(const Body& body, const EndpointContext& context) {
   const std::string prompt = prompt_of(body, *context.model, default_prompt(context));
   Question question{.inputs = text_inputs(body.texts("inputs"), prompt),
                     .is_batch = body.is_list("inputs")};
-  question.join = [form,
-                   truncates = set_truncation(body, question.inputs)](std::vector<Output> outputs) {
+  const bool truncates = set_truncation(body, question.inputs);
+  question.join = [form, truncates](std::vector<Output> outputs) {
     std::vector<Answer> answers = all_answers(std::move(outputs));
     if (!truncates) require_whole(answers);
     std::string json;
@@ -67,7 +67,8 @@ Question embed_all_question(const Body& body, const EndpointContext& context) {
   for (Input& input : question.inputs) input.mode = kTokenVectors;
   count_tokens(question.inputs, *context.model);
   check_candidates(question.inputs, context.limits);
-  question.join = [truncates = set_truncation(body, question.inputs)](std::vector<Output> outputs) {
+  const bool truncates = set_truncation(body, question.inputs);
+  question.join = [truncates](std::vector<Output> outputs) {
     const std::vector<Answer> answers = all_answers(std::move(outputs));
     if (!truncates) require_whole(answers);
     std::string json;
@@ -103,8 +104,8 @@ Question similarity_question(const Body& body, const EndpointContext& context) {
   }
   const std::string prompt = prompt_of(parameters, *context.model, default_prompt(context));
   Question question{.inputs = text_inputs(texts, prompt), .is_batch = true};
-  question.join = [truncates =
-                       set_truncation(parameters, question.inputs)](std::vector<Output> outputs) {
+  const bool truncates = set_truncation(parameters, question.inputs);
+  question.join = [truncates](std::vector<Output> outputs) {
     const std::vector<Answer> answers = all_answers(std::move(outputs));
     if (!truncates) require_whole(answers);
     const auto cosine = tasks::similarity_named("cosine");

@@ -38,9 +38,9 @@ Question tei_question(const Body& body, const EndpointContext& context) {
   std::vector<std::string> texts = body.texts("texts");
   Question question{.inputs = pairs_of(body.text("query"), texts), .is_batch = true};
   if (!body.flag("return_text")) texts.clear();
+  const bool truncates = set_truncation(body, question.inputs);
   question.join = [model = context.model, texts = std::move(texts),
-                   is_raw = body.flag("raw_scores"),
-                   truncates = set_truncation(body, question.inputs)](std::vector<Output> outputs) {
+                   is_raw = body.flag("raw_scores"), truncates](std::vector<Output> outputs) {
     const std::vector<Answer> answers = all_answers(std::move(outputs));
     if (!truncates) require_whole(answers);
     const std::vector<float> scores = scores_of(answers, model->head(), is_raw);

@@ -54,8 +54,9 @@ Question predict_question(const Body& body, const EndpointContext& context) {
   const bool is_batch = sent.is_array() && sent.front().is_array();
   Question question{.inputs = inputs_of(sent, head), .is_batch = is_batch};
   check_candidates(question.inputs, context.limits);
+  const bool truncates = set_truncation(body, question.inputs);
   question.join = [model = context.model, is_batch, is_raw = body.flag("raw_scores"),
-                   truncates = set_truncation(body, question.inputs)](std::vector<Output> outputs) {
+                   truncates](std::vector<Output> outputs) {
     const std::vector<Answer> answers = all_answers(std::move(outputs));
     if (!truncates) require_whole(answers);
     std::vector<std::string> lists;
