@@ -90,6 +90,15 @@ class CorruptionTest : public testing::Test {
     return folder_ / name;
   }
 
+  // Writes a folder of just these files.
+  void write_anew(const std::vector<checkpoints::TextFile>& files) const {
+    fs::remove_all(folder_);
+    for (const checkpoints::TextFile& file : files) {
+      fs::create_directories((folder_ / file.name).parent_path());
+      write(file.name, file.text);
+    }
+  }
+
   // Calls `read` on damaged copies of the file. It says whether it read what was written; it may
   // throw errors of users' data that name the file.
   Outcomes damage(const std::string& name, const std::string& good,
@@ -309,12 +318,8 @@ std::string sentences_in(const fs::path& folder) {
 
 TEST_F(CorruptionTest, FoldersOfSentenceTransformers) {
   for (const bool is_newer : {false, true}) {
-    fs::remove_all(folder_);
     const std::vector<checkpoints::TextFile> files = sentence_folder(is_newer);
-    for (const checkpoints::TextFile& file : files) {
-      fs::create_directories((folder_ / file.name).parent_path());
-      write(file.name, file.text);
-    }
+    write_anew(files);
     const std::string whole = sentences_in(folder_);
     for (const checkpoints::TextFile& file : files) {
       const Outcomes outcomes = damage(
@@ -371,12 +376,8 @@ std::vector<formats::Json> with_other_parts(const formats::Json& whole) {
 TEST_F(CorruptionTest, FoldersOfSentenceTransformersThatSaySomethingElse) {
   int read = 0, refused = 0;
   for (const bool is_newer : {false, true}) {
-    fs::remove_all(folder_);
     const std::vector<checkpoints::TextFile> files = sentence_folder(is_newer);
-    for (const checkpoints::TextFile& file : files) {
-      fs::create_directories((folder_ / file.name).parent_path());
-      write(file.name, file.text);
-    }
+    write_anew(files);
     for (const checkpoints::TextFile& file : files) {
       for (const formats::Json& other : with_other_parts(formats::Json::parse(file.text))) {
         write(file.name, formats::json_line(other));

@@ -1,6 +1,6 @@
-// The part of a conversion (conversion.h) that makes a folder of sentence-transformers: a model is
-// its encoder and the layers behind it, under the names of transformers' bare encoder, which begin
-// with "encoder." instead of "bert.encoder.".
+// The part of a conversion (conversion.h) that makes a folder of sentence-transformers. The folder
+// holds the encoder and the layers behind it. The encoder's tensors have the names that a bare encoder
+// of transformers gives them: "encoder.layer.0..." instead of "bert.encoder.layer.0...".
 #pragma once
 
 #include <optional>
