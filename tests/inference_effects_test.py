@@ -281,6 +281,11 @@ class EmbedTest(InferenceEffects, unittest.TestCase):
         self.assertEqual(run.status, 2)
         self.assertIn('out.csv ends with ".csv", which names no form of vectors', run.messages)
 
+    def test_lines_of_text_have_no_key(self):
+        run = self.run_with("lines", {"text": None, "input_file": "in/texts.txt", "text_field": "context"}, self.COMMAND)
+        self.assertEqual(run.status, 2)
+        self.assertIn("--text-field needs an --input-file whose name ends with .jsonl", run.messages)
+
 
 class SimilarityTest(InferenceEffects, unittest.TestCase):
     COMMAND = "similarity"

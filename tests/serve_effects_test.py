@@ -271,6 +271,9 @@ class ServeTest(OptionEffects, unittest.TestCase):
             run = self.run_with(f"no_{left_out}", {**SEARCH, left_out: None}, "serve")
             self.assertEqual(run.status, 2)
             self.assertIn(message, run.messages)
+        run = self.run_with("lines", {**SEARCH, "text_field": "title"}, "serve")
+        self.assertEqual(run.status, 2)
+        self.assertIn("--text-field needs --documents whose name ends with .jsonl", run.messages)
         run = self.run_with("classifier", {**SEARCH, "init_checkpoint": "topics"}, "serve")
         self.assertEqual(run.status, 2, run.messages)
 

@@ -108,7 +108,12 @@ void add_options(OptionTable& table, Options& o) {
             "A text on each line or, with a name that ends with .jsonl, a JSON object; plain, gzip "
             "or Zstandard; \"-\": standard input",
             {.excludes = {"text"}});
-  table.add("text_field", &o.text_field, "Key of the text in JSON objects", {.excludes = {"text"}});
+  table.add("text_field", &o.text_field, "Key of the text in JSON objects",
+            {.excludes = {"text"}, .misplaced = [&o] {
+               return tasks::holds_json_lines(o.input_file)
+                          ? ""
+                          : "needs an --input-file whose name ends with .jsonl";
+             }});
   table.add(
       "output_file", &o.output_file,
       "File for the vectors, a row for each text: .npy, .jsonl or .bin (the rows alone, f32); "

@@ -17,6 +17,7 @@
 #include "serve/http_server.h"
 #include "serve/model_endpoints.h"
 #include "serve/service.h"
+#include "tasks/embedding/embedding_file.h"
 #include "tasks/embedding/text_collection.h"
 
 namespace cloze::cli {
@@ -189,7 +190,12 @@ void add_options(OptionTable& table, Options& o) {
             {.misplaced = [&o] {
               return o.documents.empty() ? "needs --documents, the texts that it was made of" : "";
             }});
-  table.add("text_field", &o.text_field, "Key of the text in JSON objects of the documents");
+  table.add("text_field", &o.text_field, "Key of the text in JSON objects of the documents",
+            {.misplaced = [&o] {
+              return tasks::holds_json_lines(o.documents)
+                         ? ""
+                         : "needs --documents whose name ends with .jsonl";
+            }});
   table.add("api_key", &o.key,
             "Key that requests must send as \"Authorization: Bearer KEY\"; better set in the "
             "environment, as CLOZE_API_KEY, where other users do not see it");

@@ -17,12 +17,6 @@
 namespace cloze::tasks {
 namespace {
 
-bool holds_json_lines(const std::filesystem::path& file) {
-  std::filesystem::path name = file.filename();
-  if (name.extension() == ".gz" || name.extension() == ".zst") name = name.stem();
-  return name.extension() == ".jsonl";
-}
-
 std::string digest_of(std::span<const std::string> texts) {
   formats::Xxh3Digest digest;
   for (const std::string& text : texts) {
@@ -33,6 +27,12 @@ std::string digest_of(std::span<const std::string> texts) {
 }
 
 }  // namespace
+
+bool holds_json_lines(const std::filesystem::path& file) {
+  std::filesystem::path name = file.filename();
+  if (name.extension() == ".gz" || name.extension() == ".zst") name = name.stem();
+  return name.extension() == ".jsonl";
+}
 
 std::vector<std::string> read_texts(const std::filesystem::path& file, const std::string& field) {
   const std::string content = read_label_file(file);

@@ -15,9 +15,11 @@
 
 namespace cloze::tasks {
 
-// Row i of the vectors is that of text i: of line i, empty or not, or of object i of JSON Lines (a
-// name that ends with .jsonl, perhaps compressed), which holds it under `field`. "-" is standard
-// input. DataError that names file and line for an object without such a text; UserError for a file
+// Whether the file is one of JSON Lines: its name ends with .jsonl, or that and .gz or .zst.
+bool holds_json_lines(const std::filesystem::path& file);
+
+// Row i of the vectors is that of text i: of line i, empty or not, or of object i of JSON Lines,
+// which holds it under `field`. "-" is standard input. DataError that names file and line for an object without such a text; UserError for a file
 // without any.
 std::vector<std::string> read_texts(const std::filesystem::path& file, const std::string& field);
 
