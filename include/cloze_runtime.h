@@ -70,6 +70,10 @@ CLOZE_EXPORT const char* cloze_version(void);
 /* Says why the latest failed call in this thread failed; "" when none has failed. The text is valid
  * until the next call in this thread fails. */
 CLOZE_EXPORT const char* cloze_last_error(void);
+/* Says who can act on that failure, in the numbers with which the program would end: 2 the caller
+ * (arguments, paths), 3 bad bytes in a file, 4 the machine (memory, space), 1 a fault of cloze; 0 when
+ * none has failed. */
+CLOZE_EXPORT int cloze_last_error_status(void);
 
 /* Limits the process to the instruction set "avx2", "avx512", "avx512_bf16" or "amx", so that its
  * results equal those of a processor that has no more. Call it before the first model is opened.

@@ -28,13 +28,19 @@ namespace cloze_runtime {
 
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& message, int status = 2)
+      : std::runtime_error(message), status_(status) {}
+  // Who can act: as cloze_last_error_status().
+  int status() const { return status_; }
+
+ private:
+  int status_;
 };
 
 namespace internal {
 
 // Throws what the library says of its latest failure.
-[[noreturn]] inline void fail() { throw Error(cloze_last_error()); }
+[[noreturn]] inline void fail() { throw Error(cloze_last_error(), cloze_last_error_status()); }
 
 template <class Pointer>
 Pointer checked(Pointer pointer) {
@@ -54,11 +60,14 @@ inline double checked(double number) {
 class Texts {
  public:
   Texts() = default;
-  explicit Texts(const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) add(text);
+  template <class Text>
+  explicit Texts(const std::vector<Text>& texts) {
+    for (const Text& text : texts) add(text);
   }
-  void add(const std::string& text) {
-    views_.push_back({text.data(), static_cast<int64_t>(text.size())});
+  // An empty view may lead nowhere, which the library takes for no text.
+  void add(std::string_view text) {
+    views_.push_back(
+        {text.data() == nullptr ? "" : text.data(), static_cast<int64_t>(text.size())});
   }
   // NULL where there is none.
   const cloze_text* data() const { return views_.empty() ? nullptr : views_.data(); }
@@ -69,8 +78,8 @@ class Texts {
 };
 
 // Throws where there are pairs, but not one for each text.
-inline void check_pairs(const std::vector<std::string>& texts,
-                        const std::vector<std::string>& pairs) {
+template <class Text>
+void check_pairs(const std::vector<Text>& texts, const std::vector<Text>& pairs) {
   if (pairs.empty() || pairs.size() == texts.size()) return;
   throw Error(std::to_string(texts.size()) + " texts have " + std::to_string(pairs.size()) +
               " second texts; give one for each, or none");
@@ -80,10 +89,6 @@ struct CloseResult {
   void operator()(cloze_result* result) const { cloze_result_close(result); }
 };
 using Result = std::unique_ptr<cloze_result, CloseResult>;
-
-struct CloseEncoding {
-  void operator()(cloze_encoding* encoding) const { cloze_encoding_close(encoding); }
-};
 
 }  // namespace internal
 
@@ -105,6 +110,8 @@ class Model {
   std::string problem() const { return cloze_model_problem(handle()); }
   int64_t positions() const { return cloze_model_positions(handle()); }
   int64_t vocabulary() const { return cloze_model_vocabulary(handle()); }
+  // Of a vector that it makes.
+  int64_t dimensions() const { return internal::checked(cloze_model_dimensions(handle())); }
   std::vector<std::string> labels() const {
     std::vector<std::string> all;
     for (int64_t i = 0; i < cloze_model_labels(handle()); ++i) {
@@ -144,6 +151,35 @@ struct EncodeOptions {
   int num_threads = 1;  // 0: all processors
 };
 
+// Texts cut into tokens, their sequences laid end to end, as the arrays of cloze_runtime.h are.
+// Copies of it lead to the same arrays, which live until the last is gone. Without texts they are NULL.
+class Encodings {
+ public:
+  Encodings() = default;
+  explicit Encodings(cloze_encoding* encoding) : handle_(encoding, cloze_encoding_close) {}
+
+  int64_t sequences() const { return handle_ ? cloze_encoding_sequences(handle_.get()) : 0; }
+  int64_t tokens() const { return handle_ ? cloze_encoding_tokens(handle_.get()) : 0; }
+  // [sequences]
+  const int64_t* lengths() const { return array(cloze_encoding_lengths); }
+  const int64_t* cut() const { return array(cloze_encoding_cut); }
+  const int64_t* invalid() const { return array(cloze_encoding_invalid); }
+  // [tokens]
+  const int32_t* ids() const { return array(cloze_encoding_ids); }
+  const int32_t* types() const { return array(cloze_encoding_types); }
+  const uint8_t* special() const { return array(cloze_encoding_special); }
+  const int64_t* begins() const { return array(cloze_encoding_begins); }
+  const int64_t* ends() const { return array(cloze_encoding_ends); }
+
+ private:
+  template <class Element>
+  const Element* array(const Element* (*of)(const cloze_encoding*)) const {
+    return handle_ ? of(handle_.get()) : nullptr;
+  }
+
+  std::shared_ptr<const cloze_encoding> handle_;
+};
+
 class Tokenizer {
  public:
   // A folder with a tokenizer, its vocab.txt or tokenizer.json, or a packed model.
@@ -172,14 +208,20 @@ class Tokenizer {
   std::vector<Encoding> encode(const std::vector<std::string>& texts,
                                const std::vector<std::string>& pairs = {},
                                const EncodeOptions& options = {}) const {
+    return taken_apart(encode_together(texts, pairs, options));
+  }
+  // The same without a copy for each text: the quickest way for many. Text is std::string or
+  // std::string_view.
+  template <class Text>
+  Encodings encode_together(const std::vector<Text>& texts, const std::vector<Text>& pairs = {},
+                            const EncodeOptions& options = {}) const {
     internal::check_pairs(texts, pairs);
     if (texts.empty()) return {};
     const internal::Texts first(texts), second(pairs);
     const int flags = options.adds_special_tokens ? 0 : CLOZE_WITHOUT_SPECIAL_TOKENS;
-    const std::unique_ptr<cloze_encoding, internal::CloseEncoding> all(
+    return Encodings(
         internal::checked(cloze_encode(handle(), first.data(), second.data(), first.size(),
                                        options.max_tokens, flags, options.num_threads)));
-    return taken_apart(all.get());
   }
   Encoding encode(const std::string& text, const EncodeOptions& options = {}) const {
     return encode(std::vector<std::string>{text}, {}, options)[0];
@@ -199,19 +241,18 @@ class Tokenizer {
   const cloze_tokenizer* handle() const { return handle_.get(); }
 
  private:
-  static std::vector<Encoding> taken_apart(const cloze_encoding* all) {
+  static std::vector<Encoding> taken_apart(const Encodings& all) {
     std::vector<Encoding> parts;
     int64_t begin = 0;
-    for (int64_t i = 0; i < cloze_encoding_sequences(all); ++i) {
-      const int64_t end = begin + cloze_encoding_lengths(all)[i];
+    for (int64_t i = 0; i < all.sequences(); ++i) {
+      const int64_t end = begin + all.lengths()[i];
       const auto part = [&](const auto* numbers) {
         return std::vector<std::decay_t<decltype(*numbers)>>(numbers + begin, numbers + end);
       };
-      const auto* special = cloze_encoding_special(all);
-      parts.push_back({part(cloze_encoding_ids(all)), part(cloze_encoding_types(all)),
-                       std::vector<bool>(special + begin, special + end),
-                       part(cloze_encoding_begins(all)), part(cloze_encoding_ends(all)),
-                       cloze_encoding_cut(all)[i], cloze_encoding_invalid(all)[i]});
+      const auto* special = all.special();
+      parts.push_back({part(all.ids()), part(all.types()),
+                       std::vector<bool>(special + begin, special + end), part(all.begins()),
+                       part(all.ends()), all.cut()[i], all.invalid()[i]});
       begin = end;
     }
     return parts;
@@ -321,20 +362,27 @@ class Client {
   std::vector<std::vector<float>> embed(const std::vector<std::string>& texts,
                                         const EmbeddingOptions& options = {}) {
     if (texts.empty()) return {};
-    const auto width = static_cast<size_t>(
-        options.dimensions > 0 ? options.dimensions
-                               : internal::checked(cloze_model_dimensions(model_.handle())));
+    const auto width =
+        static_cast<size_t>(options.dimensions > 0 ? options.dimensions : model_.dimensions());
     std::vector<float> all(texts.size() * width);
-    const internal::Texts first(texts);
-    internal::checked(int64_t{cloze_embed(handle(), first.data(), first.size(),
-                                          options.prompt ? options.prompt->c_str() : nullptr,
-                                          options.dimensions, all.data())});
+    embed(texts, options, all.data());
     std::vector<std::vector<float>> vectors;
     for (size_t i = 0; i < texts.size(); ++i) {
       const float* begin = all.data() + i * width;
       vectors.emplace_back(begin, begin + width);
     }
     return vectors;
+  }
+
+  // The same into [texts, dimensions] numbers of the caller's. Text is std::string or
+  // std::string_view.
+  template <class Text>
+  void embed(const std::vector<Text>& texts, const EmbeddingOptions& options, float* vectors) {
+    const internal::Texts first(texts);
+    if (texts.empty()) return;
+    internal::checked(int64_t{cloze_embed(handle(), first.data(), first.size(),
+                                          options.prompt ? options.prompt->c_str() : nullptr,
+                                          options.dimensions, vectors)});
   }
 
   // aggregation: "first", "average", "max", "simple", "none".

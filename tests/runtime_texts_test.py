@@ -4,20 +4,17 @@ prints the same lines.
 Usage: runtime_texts_test.py PROGRAM EXAMPLE
 The models are those of tests/fixtures, with a vocabulary beside them.
 """
-import json
 import pathlib
 import re
-import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 
+from fixture_folders import copy_encoder, copy_model
+
 EXAMPLE, PROGRAM = (pathlib.Path(sys.argv.pop()).resolve() for _ in range(2))
-FIXTURES = pathlib.Path(__file__).resolve().parent / "fixtures"
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "dog", "sat", "ran", "on", "a", "hill", "who",
-         ".", "?", "run", "##ning"]
 TEXTS = ("the cat sat on the hill .", "a dog ran", "who sat ? the zebra")
 QUESTION, CONTEXT = "who sat ?", "the cat sat on a hill . a dog ran ."
 BLANKS = ("the [MASK] sat on a [MASK] .", "a dog [MASK]")
@@ -40,12 +37,7 @@ class RuntimeTextsTest(unittest.TestCase):
 
     def model(self, name):
         model = self.folder / name
-        if not model.exists():
-            shutil.copytree(FIXTURES / f"bert_{name}", model)
-            size = json.loads((model / "config.json").read_text())["vocab_size"]
-            words = WORDS + [f"word{number}" for number in range(len(WORDS), size)]
-            (model / "vocab.txt").write_text("\n".join(words[:size]) + "\n")
-        return model
+        return model if model.exists() else copy_model(name, model)
 
     def commands_lines(self, command, model, *words):
         result = printed(PROGRAM, command, "--init-checkpoint", model, *words)
@@ -97,9 +89,7 @@ class RuntimeTextsTest(unittest.TestCase):
 
     def test_vectors(self):
         """Those of the command's file, to the bit: nine digits tell two numbers of f32 apart."""
-        model = shutil.copytree(self.model("classification"), self.folder / "encoder")
-        config = json.loads((model / "config.json").read_text())
-        (model / "config.json").write_text(json.dumps({**config, "architectures": ["BertModel"]}))
+        model = copy_encoder(self.folder / "encoder")
         file = self.folder / "vectors.bin"
         self.commands_lines("embed", model, *options("text", TEXTS), "--output-file", file)
         numbers = [float(word) for word in self.examples_lines(model, *TEXTS).split()]

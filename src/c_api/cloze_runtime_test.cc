@@ -105,6 +105,7 @@ TEST_P(RuntimeTest, FailsWithWords) {
   EXPECT_STREQ(cloze_last_error(),
                "no/such/model.cloze does not exist; give a packed model, a model's folder, or the "
                "prefix of a TensorFlow checkpoint");
+  EXPECT_EQ(cloze_last_error_status(), 2);
   const int32_t ids[] = {2, 100};
   const int64_t lengths[] = {2};
   const cloze_batch batch{ids, nullptr, lengths, 1};

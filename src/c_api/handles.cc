@@ -1,6 +1,11 @@
 #include "c_api/handles.h"
 
 #include <cstring>
+#include <filesystem>
+#include <new>
+#include <system_error>
+
+#include "platform/descriptor.h"
 
 namespace cloze::c_api {
 namespace {
@@ -8,13 +13,29 @@ namespace {
 constexpr int64_t kMostTexts = 1'000'000;
 
 thread_local std::string last_error;
+thread_local int last_status = 0;
+
+// Gives an error the program's exit status for it (src/cli/console/exit_code.h).
+int status_of(const std::exception& error) {
+  constexpr int kFault = 1, kCaller = 2, kData = 3, kMachine = 4;
+  if (const auto* path = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
+    return platform::is_about_a_path(path->code().value()) ? kCaller : kMachine;
+  }
+  if (dynamic_cast<const DataError*>(&error) != nullptr) return kData;
+  if (dynamic_cast<const UserError*>(&error) != nullptr) return kCaller;
+  if (dynamic_cast<const EnvironmentError*>(&error) != nullptr) return kMachine;
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return kMachine;
+  if (dynamic_cast<const std::system_error*>(&error) != nullptr) return kMachine;
+  return kFault;
+}
 
 }  // namespace
 
 // Without memory for the sentence, the one before it stays.
-void remember_error(std::string_view what) noexcept {
+void remember_error(const std::exception& error) noexcept {
+  last_status = status_of(error);
   try {
-    last_error = what;
+    last_error = error.what();
   } catch (const std::exception&) {
     last_error.clear();
   }
@@ -60,3 +81,4 @@ std::vector<std::string> pairs_of(const cloze_text* texts, int64_t count) {
 }  // namespace cloze::c_api
 
 const char* cloze_last_error(void) { return cloze::c_api::last_error.c_str(); }
+int cloze_last_error_status(void) { return cloze::c_api::last_status; }

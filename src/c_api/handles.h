@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <typeindex>
@@ -33,8 +34,8 @@ class Open {
   static inline std::atomic<int64_t> count_ = 0;
 };
 
-// Makes cloze_last_error() say this in this thread.
-void remember_error(std::string_view what) noexcept;
+// Makes cloze_last_error() and cloze_last_error_status() say this in this thread.
+void remember_error(const std::exception& error) noexcept;
 
 // Returns what `body` does; `failed` when it throws.
 template <typename Result, class Body>
@@ -42,9 +43,9 @@ Result guarded(Result failed, const Body& body) noexcept {
   try {
     return body();
   } catch (const std::exception& error) {
-    remember_error(error.what());
+    remember_error(error);
   } catch (...) {
-    remember_error("an error without a name");
+    remember_error(std::runtime_error("an error without a name"));
   }
   return failed;
 }

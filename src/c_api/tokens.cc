@@ -22,6 +22,8 @@ namespace {
 using namespace cloze;
 using namespace cloze::c_api;
 
+constexpr size_t kTextsOfPart = 64;
+
 const text::Tokenizer& opened_tokenizer(const cloze_tokenizer* tokenizer) {
   return *opened(tokenizer, "tokenizer", "cloze_tokenizer_open").shared;
 }
@@ -79,28 +81,46 @@ void append(const tasks::EncodedSequence& one, cloze_encoding& all) {
   }
 }
 
-// And for one token more: an array of none is not NULL, which says that a call has failed.
-void make_room(std::span<const tasks::EncodedSequence> sequences, cloze_encoding& all) {
-  size_t tokens = 1;
-  for (const tasks::EncodedSequence& one : sequences) tokens += one.ids.size();
-  all.ids.reserve(tokens);
-  all.types.reserve(tokens);
-  all.special.reserve(tokens);
-  all.begins.reserve(tokens);
-  all.ends.reserve(tokens);
+void append(const cloze_encoding& part, cloze_encoding& all) {
+  const auto append_array = [&](auto member) {
+    (all.*member).insert((all.*member).end(), (part.*member).begin(), (part.*member).end());
+  };
+  for (const auto member :
+       {&cloze_encoding::lengths, &cloze_encoding::cut, &cloze_encoding::invalid,
+        &cloze_encoding::begins, &cloze_encoding::ends}) {
+    append_array(member);
+  }
+  append_array(&cloze_encoding::ids);
+  append_array(&cloze_encoding::types);
+  append_array(&cloze_encoding::special);
 }
 
+// Room for one token: an array of none is not NULL, which says that a call has failed.
+void make_room(cloze_encoding& all) {
+  all.ids.reserve(1);
+  all.types.reserve(1);
+  all.special.reserve(1);
+  all.begins.reserve(1);
+  all.ends.reserve(1);
+}
+
+// Each thread takes some texts at a time, and lays their sequences end to end; one thread takes all.
 cloze_encoding* encode(const text::Tokenizer& tokenizer, const EncodedTexts& texts,
                        const tasks::EncodingRule& rule, int num_threads) {
-  std::vector<tasks::EncodedSequence> sequences(texts.first.size());
-  platform::parallel_for(
-      std::ssize(sequences), platform::resolved_threads(num_threads), [&](int64_t number) {
-        const auto i = static_cast<size_t>(number);
-        sequences[i] = tasks::encoded_sequence(texts.first[i], texts.second[i], tokenizer, rule);
-      });
-  auto all = std::make_unique<cloze_encoding>();
-  make_room(sequences, *all);
-  for (const tasks::EncodedSequence& one : sequences) append(one, *all);
+  const int threads = platform::resolved_threads(num_threads);
+  const size_t count = texts.first.size();
+  const size_t texts_of_part = threads == 1 ? count : kTextsOfPart;
+  std::vector<cloze_encoding> parts((count + texts_of_part - 1) / texts_of_part);
+  platform::parallel_for(std::ssize(parts), threads, [&](int64_t part) {
+    const size_t begin = static_cast<size_t>(part) * texts_of_part;
+    for (size_t i = begin; i < std::min(count, begin + texts_of_part); ++i) {
+      append(tasks::encoded_sequence(texts.first[i], texts.second[i], tokenizer, rule),
+             parts[static_cast<size_t>(part)]);
+    }
+  });
+  auto all = std::make_unique<cloze_encoding>(std::move(parts.front()));
+  make_room(*all);
+  for (size_t i = 1; i < parts.size(); ++i) append(parts[i], *all);
   return all.release();
 }
 

@@ -1,5 +1,7 @@
 #include <cloze_runtime.h>
+
 #include <gtest/gtest.h>
+#include <cloze_runtime.hpp>
 
 #include <filesystem>
 
@@ -94,6 +96,30 @@ TEST_F(TokensTest, APairIsOneSequenceAndMayLackItsSecondText) {
   EXPECT_EQ(numbers(cloze_encoding_types(all.get()), 7),
             (std::vector<int32_t>{0, 0, 0, 0, 1, 1, 1}));
   EXPECT_EQ(numbers(cloze_encoding_cut(all.get()), 2), (std::vector<int64_t>{2, 0}));
+}
+
+// The C++ header's two forms are the same sequences, laid end to end or each by itself.
+TEST_F(TokensTest, TheHeaderForCppGivesOneEncodingOrMany) {
+  const cloze_runtime::Tokenizer tokenizer(folder_.string());
+  const std::vector<std::string_view> texts = {"unable d", {}}, pairs = {"d", "."};
+  const auto together = tokenizer.encode_together(texts, pairs);
+  ASSERT_EQ(together.sequences(), 2);
+  ASSERT_EQ(together.tokens(), 11);
+  EXPECT_EQ(numbers(together.ids(), 11), (std::vector<int32_t>{2, 5, 6, 7, 3, 7, 3, 2, 3, 8, 3}));
+  const auto apart = tokenizer.encode({"unable d", ""}, {"d", "."});
+  EXPECT_EQ(apart[1].ids, numbers(together.ids() + 7, 4));
+  EXPECT_EQ(apart[1].types, numbers(together.types() + 7, 4));
+  EXPECT_EQ(apart[0].ends, numbers(together.ends(), 7));
+  const auto nothing = tokenizer.encode_together(std::vector<std::string>());
+  EXPECT_EQ(nothing.sequences() + nothing.tokens(), 0);
+  EXPECT_EQ(nothing.ids(), nullptr);
+  try {
+    tokenizer.encode_together(texts, {pairs[0]});
+    FAIL() << "taken";
+  } catch (const cloze_runtime::Error& error) {
+    EXPECT_STREQ(error.what(), "2 texts have 1 second texts; give one for each, or none");
+    EXPECT_EQ(error.status(), 2);
+  }
 }
 
 TEST_F(TokensTest, SpecialTokensMayBeLeftOut) {
@@ -195,6 +221,7 @@ TEST_F(TokensTest, ATokenizerIsReadFromWhateverHoldsOne) {
             packed.string() +
                 ": checksum of the description does not match; the file is damaged: make it again "
                 "with cloze compile");
+  EXPECT_EQ(cloze_last_error_status(), 3);
 }
 
 TEST_F(TokensTest, WhatCannotBeIsRefused) {

@@ -38,6 +38,11 @@ EncodedSequence encoded_sequence(std::string_view first, std::optional<std::stri
   }
   const PartLengths kept = kept_lengths(all, length - borders);
   EncodedSequence made{.texts = {.tokens = all.sum(), .kept = kept.sum()}};
+  const auto tokens = static_cast<size_t>(kept.sum() + borders);
+  made.ids.reserve(tokens);
+  made.types.reserve(tokens);
+  made.bytes.reserve(tokens);
+  made.is_border.reserve(tokens);
   if (rule.has_borders) append_border(vocabulary.cls_id(), 0, made);
   append_part(one, kept.first, 0, made);
   if (rule.has_borders) append_border(vocabulary.sep_id(), 0, made);

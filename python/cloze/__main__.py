@@ -1,0 +1,14 @@
+"""`python -m cloze`, and `cloze` on the path: the program itself, which lies beside this file."""
+import os
+import pathlib
+import sys
+
+PROGRAM = pathlib.Path(__file__).parent / "bin" / "cloze"
+
+
+def main() -> None:
+    os.execv(PROGRAM, [str(PROGRAM), *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()
