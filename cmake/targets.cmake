@@ -61,6 +61,22 @@ function(cloze_room name)
   endif()
 endfunction()
 
+# cloze_plug_in(NAME SERVES room SOURCES a.cc LINKS ...)
+# cloze_NAME.so in lib/cloze/plug_ins: a part that its room opens at run time (src/platform/plug_in.h), so that the program needs no library
+# that only this part needs. It is built with the room, and has its own copy of what it links. Each is a component to install.
+function(cloze_plug_in name)
+  cmake_parse_arguments(PLUG_IN "" "SERVES" "SOURCES;LINKS" ${ARGN})
+  set(target cloze_${name}_plug_in)
+  add_library(${target} MODULE ${PLUG_IN_SOURCES})
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME cloze_${name} CXX_VISIBILITY_PRESET hidden
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/cloze/plug_ins)
+  target_link_libraries(${target} PRIVATE cloze_flags fmt::fmt ${PLUG_IN_LINKS})
+  target_link_options(${target} PRIVATE LINKER:--as-needed LINKER:--exclude-libs,ALL)
+  add_dependencies(cloze_${PLUG_IN_SERVES} ${target})
+  install(TARGETS ${target} DESTINATION lib/cloze/plug_ins COMPONENT ${name})
+  set_property(GLOBAL APPEND PROPERTY CLOZE_PLUG_INS ${name})
+endfunction()
+
 # cloze_room_sources(SOURCES TESTS [FOLDER ...])
 # Puts the sources of a room's folder, and of folders in it, into SOURCES, their unit tests into TESTS: for rooms that many
 # changes add a file to. The next build notices what has come or gone.

@@ -3,9 +3,11 @@
 Usage: install_test.py BUILD_FOLDER
 A program that asks the library for its version is built against the tree, in both ways, and run.
 """
+import gzip
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,6 +36,12 @@ def run(*command, **environment):
     return result.stdout.strip()
 
 
+def is_shipped(name):
+    """A name of a document that is one of the repository's configurations, not a file of the reader's."""
+    path = ROOT / "configs" / name.removeprefix("configs/")
+    return name.startswith("configs/") or path.exists() or path.with_name(f"{path.name}.json").exists()
+
+
 class DemoTest(unittest.TestCase):
     def test_the_demo_builds_all_that_is_installed(self):
         lists = [path.read_text() for path in ROOT.glob("src/*/CMakeLists.txt")]
@@ -51,15 +59,21 @@ class InstallTest(unittest.TestCase):
         cls.folder = pathlib.Path(folder.name)
         run("cmake", "--install", BUILD, "--prefix", cls.folder / "first")
         cls.tree = (cls.folder / "first").rename(cls.folder / "moved")
+        cls.elsewhere = cls.folder / "elsewhere"
+        cls.elsewhere.mkdir()
         cls.version = run(cls.tree / "bin" / "cloze", "--version").split()[1]
         (cls.folder / "consumer.c").write_text(PROGRAM)
         (cls.folder / "CMakeLists.txt").write_text(PROJECT)
+
+    def print_configuration(self, command, name):
+        return subprocess.run([self.tree / "bin" / "cloze", "config", "print", command, "--config", name], cwd=self.elsewhere,
+                              capture_output=True, text=True, timeout=60)
 
     def library_folder(self):
         return next(self.tree.rglob("libcloze_runtime.so")).parent
 
     def test_the_manual_page_and_the_completion_are_there(self):
-        page = (self.tree / "share" / "man" / "man1" / "cloze.1").read_text()
+        page = gzip.decompress((self.tree / "share" / "man" / "man1" / "cloze.1.gz").read_bytes()).decode()
         self.assertIn(".SS cloze data records", page)
         completion = self.tree / "share" / "bash-completion" / "completions" / "cloze"
         run("bash", "-n", completion)
@@ -68,15 +82,43 @@ class InstallTest(unittest.TestCase):
         configurations = self.tree / "share" / "cloze" / "configs"
         for path in (ROOT / "configs").rglob("*.*"):
             self.assertTrue((configurations / path.relative_to(ROOT / "configs")).exists(), path)
-        elsewhere = self.folder / "elsewhere"
-        elsewhere.mkdir()
         for name in ("bert_tiny", "bert_tiny.json", "configs/bert_tiny.json"):
-            printed = subprocess.run([self.tree / "bin" / "cloze", "config", "print", "pretrain", "--config", name],
-                                     cwd=elsewhere, capture_output=True, text=True, timeout=60)
+            printed = self.print_configuration("pretrain", name)
             self.assertIn(f"hidden_size 128  ({configurations}/bert_tiny.json)", printed.stdout, printed.stderr)
-        listed = subprocess.run([self.tree / "bin" / "cloze", "benchmark", "--list"], cwd=elsewhere,
+        listed = subprocess.run([self.tree / "bin" / "cloze", "benchmark", "--list"], cwd=self.elsewhere,
                                 capture_output=True, text=True, timeout=60)
         self.assertIn("bert_tiny_pretrain\n", listed.stdout, listed.stderr)
+
+    def test_the_program_finds_every_configuration_that_a_document_names(self):
+        documents = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+        named = {pair for path in documents
+                 for pair in re.findall(r"cloze (pretrain|plan|squad|glue) .*?--config[ =]([\w/.,]+)", path.read_text())}
+        shipped = [(command, names) for command, names in sorted(named) if all(map(is_shipped, names.split(",")))]
+        self.assertIn(("pretrain", "configs/bert_tiny.json"), shipped)
+        self.assertIn(("plan", "bert_large"), shipped)
+        for command, names in shipped:
+            found = self.print_configuration(command.replace("plan", "pretrain"), names)
+            self.assertIn(f"({self.tree}/share/cloze/configs/", found.stdout, f"{command} {names}: {found.stderr}")
+
+    def test_plug_ins_are_found_beside_the_program(self):
+        made = {path.name for path in (BUILD / "lib" / "cloze" / "plug_ins").glob("*.so")}
+        self.assertEqual({path.name for path in (self.tree / "lib" / "cloze" / "plug_ins").glob("*.so")}, made)
+        needed = run("readelf", "-d", self.tree / "bin" / "cloze")
+        self.assertNotRegex(needed, "NEEDED.*(mpi|hdf5)")
+
+    def test_a_plug_in_that_is_missing_is_named_with_what_installs_it(self):
+        alone = self.folder / "alone"
+        alone.mkdir()
+        program = shutil.copy(self.tree / "bin" / "cloze", alone)
+        shard = ROOT / "tests" / "fixtures" / "records" / "shard.hdf5"
+        for name, code, begin, words in (
+                ("mpi", 4, "mpirun started it", ("pretrain", "--config", "bert_tiny")),
+                ("hdf5", 2, f"{shard} is an HDF5 file", ("data", "stats", "--train-file", shard))):
+            ended = subprocess.run([program, *words], cwd=self.elsewhere, capture_output=True, text=True, timeout=60,
+                                   env=os.environ | ({"OMPI_COMM_WORLD_SIZE": "2"} if name == "mpi" else {}))
+            self.assertEqual(ended.returncode, code, ended.stderr)
+            self.assertIn(f"{begin}, but this program's part for {name.upper()}, {self.folder}/lib/cloze/plug_ins/cloze_{name}.so, "
+                          f"is not there; install the package cloze-{name}, or install lib", ended.stderr)
 
     def test_cmake_finds_the_package(self):
         build = self.folder / "build"

@@ -1,5 +1,6 @@
 // HDF5 files, as far as training data needs them: integer data sets of one or two dimensions, read
-// by rows. Built without the library (libhdf5-dev) every file is a UserError that says so.
+// by rows. Where the program's part for HDF5, a plug-in, cannot be used (platform/plug_in.h), every
+// file is a UserError that says so.
 //
 // The library crashes on some damaged files (1.10.8 divides by zero, for one), so it works in a
 // child process: reading costs a fork, and a crash is an error like others. It takes no locks

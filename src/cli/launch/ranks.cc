@@ -23,6 +23,15 @@ constexpr std::string_view kSharedCommand = "pretrain";
 std::FILE* original_error = stderr;
 constexpr std::chrono::seconds kTimeForTheFirst{3};
 
+// Null where this process could not join the others, as without MPI: then they have failed alike.
+comm::Communicator* joined_ranks() {
+  try {
+    return &comm::world();
+  } catch (const EnvironmentError&) {
+    return nullptr;
+  }
+}
+
 // What a rank reports of its part: nothing, or its exit code and what went wrong.
 std::string outcome_of(const std::function<void()>& body) {
   try {
@@ -106,14 +115,15 @@ std::unique_ptr<comm::Heartbeat> start_heartbeat(comm::Communicator& ranks,
 
 void end_all_ranks(const std::string& message, ExitCode code) {
   if (!comm::is_one_of_several() || code == ExitCode::kDiverged) return;
-  comm::Communicator& ranks = comm::world();
-  if (ranks.rank() > 0) {
+  comm::Communicator* const ranks = joined_ranks();
+  if (ranks == nullptr) return;
+  if (ranks->rank() > 0) {
     // The first rank reports an error that all ranks share, and ends the others.
     std::this_thread::sleep_for(kTimeForTheFirst);
-    std::fputs(fmt::format("cloze: rank {}: {}\n", ranks.rank(), message).c_str(), original_error);
+    std::fputs(fmt::format("cloze: rank {}: {}\n", ranks->rank(), message).c_str(), original_error);
     std::fflush(original_error);
   }
-  ranks.abort(static_cast<int>(code));
+  ranks->abort(static_cast<int>(code));
 }
 
 }  // namespace cloze::cli
