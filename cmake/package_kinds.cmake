@@ -1,0 +1,11 @@
+# Read by cpack before it makes each kind of package: which components go into it (cmake/packages.cmake). cpack hears only of variables
+# whose names begin with CPACK.
+if(CPACK_GENERATOR STREQUAL "DEB")
+  set(CPACK_COMPONENTS_ALL ${CPACK_CLOZE_DEB_COMPONENTS})
+  set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+  set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own
+else()
+  set(CPACK_COMPONENTS_ALL ${CPACK_CLOZE_ARCHIVE_COMPONENTS})
+  set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+  set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
+endif()
