@@ -8,7 +8,7 @@ namespace cloze::comm {
 // EnvironmentError when the program's part for MPI, a plug-in (platform/plug_in.h), cannot be used.
 Communicator& mpi_world();
 
-// What the plug-in is opened for.
+// Joins the ranks: the function that the program looks for in the plug-in.
 extern "C" [[gnu::visibility("default")]] Communicator& cloze_mpi_world();
 
 }  // namespace cloze::comm

@@ -21,7 +21,7 @@ class OpenHdf5File {
                                          int64_t count) const = 0;
 };
 
-// What the plug-in is opened for. The caller deletes the file.
+// Opens a file: the function that the program looks for in the plug-in. The caller deletes the result.
 extern "C" [[gnu::visibility("default")]] OpenHdf5File* cloze_open_hdf5_file(
     const std::filesystem::path& path);
 
