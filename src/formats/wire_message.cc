@@ -92,7 +92,10 @@ std::optional<std::vector<WireField>> wire_fields(std::string_view message) {
 }
 
 void append_varint(uint64_t number, uint64_t value, std::string& message) {
-  if (value == 0) return;
+  if (value != 0) append_element(number, value, message);
+}
+
+void append_element(uint64_t number, uint64_t value, std::string& message) {
   append_key(number, WireType::kVarint, message);
   append_number(value, message);
 }
@@ -106,9 +109,13 @@ void append_four_bytes(uint64_t number, uint32_t value, std::string& message) {
 }
 
 void append_bytes(uint64_t number, std::string_view bytes, std::string& message) {
-  append_key(number, WireType::kBytes, message);
-  append_number(bytes.size(), message);
+  append_start(number, bytes.size(), message);
   message += bytes;
+}
+
+void append_start(uint64_t number, uint64_t bytes, std::string& message) {
+  append_key(number, WireType::kBytes, message);
+  append_number(bytes, message);
 }
 
 }  // namespace cloze::formats

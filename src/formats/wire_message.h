@@ -1,5 +1,6 @@
-// The wire form of protocol buffers, as far as inference reads and writes it: for that much it needs
-// no library. Unlike google/protobuf/, which the rest of the room reads and writes with.
+// The wire form of protocol buffers, as far as inference reads and writes it, and models for other
+// runtimes: for that much they need no library, and a message may be larger than memory. Unlike
+// google/protobuf/, which the rest of the room reads and writes with.
 //
 //   message   fields, each a key (8 number + type, a varint) and a value
 //   type      0 varint, 1 eight bytes, 2 length (a varint) and bytes, 5 four bytes
@@ -31,5 +32,9 @@ std::optional<std::vector<WireField>> wire_fields(std::string_view message);
 void append_varint(uint64_t number, uint64_t value, std::string& message);
 void append_four_bytes(uint64_t number, uint32_t value, std::string& message);
 void append_bytes(uint64_t number, std::string_view bytes, std::string& message);  // also empty
+// Appends one of a list, or what has to be there: also where it is 0.
+void append_element(uint64_t number, uint64_t value, std::string& message);
+// Appends the beginning of a field of so many bytes, which the caller puts behind it.
+void append_start(uint64_t number, uint64_t bytes, std::string& message);
 
 }  // namespace cloze::formats
