@@ -47,7 +47,7 @@ def help_of(words):
     If they begin with an option, it is the help of cloze itself."""
     if words[0].startswith("-"):
         return printed_help(())
-    return printed_help(tuple(words[:2])) if words[0] in ("config", "data", "finetune", "score") else printed_help((words[0],))
+    return printed_help(tuple(words[:2])) if words[0] in ("config", "data", "export", "finetune", "score") else printed_help((words[0],))
 
 
 # Openings of comments that leave out who or what does it, and how many may be left: lower it as they go.

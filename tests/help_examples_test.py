@@ -46,6 +46,8 @@ RUNS = {
     "compile": "",
     "latency": "--num-iter 2",
     "convert": "",
+    "export": "",
+    "export onnx": "",
     "tokenize": "",
     "squad": f"{TUNE} --doc-stride 16 --max-query-length 16",
     "glue": TUNE,

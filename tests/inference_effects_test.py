@@ -364,6 +364,16 @@ class ConvertTest(InferenceEffects, unittest.TestCase):
     }
 
 
+class ExportOnnxTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "export onnx"
+    BASE = {"init_checkpoint": MODEL, "output_file": "out.onnx"}
+    EFFECTS = {
+        "init_checkpoint": Effect("in/qa/checkpoint-1", prints("-> start_logits, end_logits")),
+        "output_file": Effect("onnx/other.onnx", writes_to("onnx/other.onnx")),
+        "pooling": Effect("max", prints("-> last_hidden_state, sentence_embedding")),
+    }
+
+
 class ScoreSquadTest(InferenceEffects, unittest.TestCase):
     COMMAND = "score squad"
     BASE = {"data": "in/squad.json", "predictions": "in/right.json"}

@@ -53,10 +53,11 @@ void add_commands(Subcommand program, std::vector<std::string> launched) {
         add_data_tokens, add_data_verify, add_data_vocabulary, add_data_wikipedia}) {
     add(data);
   }
-  for (const auto add : {add_answer,  add_benchmark,  add_choose, add_classify, add_convert,
-                         add_devices, add_embed,      add_fill,   add_finetune, add_glue,
-                         add_inspect, add_latency,    add_plan,   add_pretrain, add_score,
-                         add_serve,   add_similarity, add_squad,  add_tag,      add_tokenize}) {
+  for (const auto add :
+       {add_answer,  add_benchmark, add_choose,   add_classify, add_convert, add_devices,
+        add_embed,   add_export,    add_fill,     add_finetune, add_glue,    add_inspect,
+        add_latency, add_plan,      add_pretrain, add_score,    add_serve,   add_similarity,
+        add_squad,   add_tag,       add_tokenize}) {
     add(program);
   }
 }

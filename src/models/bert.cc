@@ -5,9 +5,12 @@
 #include "nn/encoder_layer.h"
 #include "nn/groupbert_layer.h"
 #include "nn/layer_norm_layer.h"
+#include "nn/linear_layer.h"
 #include "ops/embedding.h"
+#include "ops/gather_rows.h"
 #include "ops/gelu.h"
 #include "ops/layer_norm.h"
+#include "ops/tanh.h"
 
 namespace cloze::models {
 namespace {
@@ -121,6 +124,14 @@ Value bert_encoder(Graph& graph, const BertConfig& config, const BertInputs& inp
   const Value hidden = embeddings(graph, config, inputs);
   return config.groupbert ? groupbert_layers(graph, config, inputs, hidden)
                           : bert_layers(graph, config, inputs, hidden);
+}
+
+Value bert_pooler(Graph& graph, const BertConfig& config, const BertInputs& inputs, Value hidden) {
+  const Value first = ops::gather_rows(graph, hidden, inputs.first_tokens);
+  const Value dense = nn::linear_layer(
+      graph, "bert.pooler.dense", first,
+      {.out_features = config.hidden_size, .initializer_range = config.initializer_range});
+  return ops::tanh(graph, dense);
 }
 
 }  // namespace cloze::models

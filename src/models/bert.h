@@ -40,4 +40,8 @@ BertInputs add_bert_inputs(graph::Graph& graph, const BatchShape& shape);
 // Embeddings and encoder: [T, H]. Parameters under "bert.".
 graph::Value bert_encoder(graph::Graph& graph, const BertConfig& config, const BertInputs& inputs);
 
+// tanh(W h[CLS] + b) of its hidden states: [T, H] -> [B, H]. Parameters under "bert.pooler.dense".
+graph::Value bert_pooler(graph::Graph& graph, const BertConfig& config, const BertInputs& inputs,
+                         graph::Value hidden);
+
 }  // namespace cloze::models

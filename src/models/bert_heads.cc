@@ -65,11 +65,7 @@ struct HeadGraph {
   }
   // The encoder's hidden states, [T, H].
   Value encoded() const { return bert_encoder(graph, config, inputs); }
-  // tanh(W h[CLS]): [T, H] -> [B, H]
-  Value pooled(Value hidden) const {
-    const Value first = ops::gather_rows(graph, hidden, inputs.first_tokens);
-    return ops::tanh(graph, linear("bert.pooler.dense", first, config.hidden_size));
-  }
+  Value pooled(Value hidden) const { return bert_pooler(graph, config, inputs, hidden); }
 };
 
 namespace {
@@ -150,19 +146,21 @@ std::vector<Value> pretraining_logits(const HeadGraph& model, Value encoded) {
 }
 
 HeadTraits pretraining() {
-  return {.kind = HeadKind::kPretraining,
-          .name = "pre-training",
-          .architecture = "BertForPreTraining",
-          .also_read = {"BertForMaskedLM"},
-          .parameters = "cls.predictions.",
-          .pipeline = "fill-mask",
-          .objective = "Masked language model",
-          .endpoint = "/fill",
-          .outputs = {{"prediction_logits", OutputRows::kPredictions, words_of},
-                      {"seq_relationship_logits", OutputRows::kSequences, two}},
-          .losses = pretraining_losses,
-          .logits = pretraining_logits,
-          .softmax_classes = {words_of, two}};
+  return {
+      .kind = HeadKind::kPretraining,
+      .name = "pre-training",
+      .architecture = "BertForPreTraining",
+      .also_read = {"BertForMaskedLM"},
+      .parameters = "cls.predictions.",
+      .pipeline = "fill-mask",
+      .objective = "Masked language model",
+      .endpoint = "/fill",
+      .outputs =
+          {{"prediction_logits", OutputRows::kPredictions, words_of, {"prediction_logits"}},
+           {"seq_relationship_logits", OutputRows::kSequences, two, {"seq_relationship_logits"}}},
+      .losses = pretraining_losses,
+      .logits = pretraining_logits,
+      .softmax_classes = {words_of, two}};
 }
 
 // [T, 2]: where an answer begins and where it ends.
@@ -192,7 +190,7 @@ HeadTraits question_answering() {
           .pipeline = "question-answering",
           .objective = "Question answering",
           .endpoint = "/answer",
-          .outputs = {{"span_logits", OutputRows::kTokens, two}},
+          .outputs = {{"span_logits", OutputRows::kTokens, two, {"start_logits", "end_logits"}}},
           .losses = question_answering_losses,
           .logits = span_logits,
           .softmax_classes = {positions_of}};
@@ -362,14 +360,18 @@ HeadTraits embedding() {
           .architecture = "BertModel",
           .pipeline = "sentence-similarity",
           .objective = "Vectors of texts",
-          .outputs = {{kVectors, OutputRows::kSequences,
+          .outputs = {{kVectors,
+                       OutputRows::kSequences,
                        [](const BertConfig& config, const BertHead& head) {
                          return head.embedding.dimensions(config.hidden_size);
-                       }},
-                      {"token_embeddings", OutputRows::kTokens,
+                       },
+                       {"sentence_embedding"}},
+                      {"token_embeddings",
+                       OutputRows::kTokens,
                        [](const BertConfig& config, const BertHead& /*head*/) {
                          return config.hidden_size;
-                       }}},
+                       },
+                       {"last_hidden_state"}}},
           .losses = embedding_losses,
           .logits = embeddings,
           .softmax_classes = {nullptr}};

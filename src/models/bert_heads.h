@@ -91,6 +91,8 @@ struct HeadOutput {
   const char* name;  // "span_logits"
   OutputRows rows;
   HeadCount width;
+  // Its name in transformers; several names are those of its columns, one by one.
+  std::vector<std::string_view> exported = {"logits"};
 };
 
 struct HeadGraph;  // bert_heads.cc

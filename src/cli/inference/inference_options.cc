@@ -161,10 +161,13 @@ std::vector<formats::Json> read_json_lines(const std::filesystem::path& path,
   return items;
 }
 
+void require_trained(const fs::path& path) {
+  if (!inference::PackedModel::is_packed(path)) return;
+  throw_user_error("{} is already packed; give the model that it was made from", path.string());
+}
+
 inference::PretrainedModel open_trained_model(const fs::path& path) {
-  if (inference::PackedModel::is_packed(path)) {
-    throw_user_error("{} is already packed; give the model that it was made from", path.string());
-  }
+  require_trained(path);
   return inference::open_pretrained_model(model_path(path));
 }
 

@@ -97,6 +97,8 @@ inference::PackOptions on_chosen_machine(const ModelOptions& options);
 void add_packing_options(OptionTable& table, inference::PackOptions& options,
                          const std::vector<std::string>& excludes = {});
 
+// UserError for a model that is packed already.
+void require_trained(const std::filesystem::path& path);
 // The model as it was trained. UserError for one that is packed already.
 inference::PretrainedModel open_trained_model(const std::filesystem::path& path);
 // That model packed in memory. Says its notes on standard error.

@@ -13,6 +13,7 @@ void add_compile(Subcommand program);       // stores a model with its weights p
 void add_convert(Subcommand program);       // converts checkpoints
 void add_devices(Subcommand program);       // lists what this machine computes with
 void add_embed(Subcommand program);         // makes vectors of texts
+void add_export(Subcommand program);        // writes a model for other runtimes
 void add_fill(Subcommand program);          // fills in blanks
 void add_finetune(Subcommand program);      // fine-tunes on a table of one's own
 void add_finetune_tag(Subcommand group);    // of that group: on words with tags
