@@ -257,7 +257,9 @@ class OnnxTest(unittest.TestCase):
                  "exported; ONNX export is for BERT with any of its heads\n"),
                 ("nothing", "nothing does not exist"),
                 (FIXTURES / "bert_regression", "cannot create folder /dev/null: Not a directory; choose another output folder\n",
-                 "--output-file", "/dev/null/model.onnx")):
+                 "--output-file", "/dev/null/model.onnx"),
+                (FIXTURES / "bert_regression", "onnx/ does not end with .onnx; name the file to write, such as onnx/model.onnx\n",
+                 "--output-file", "onnx/")):
             with self.subTest(name):
                 run = self.export(name, *options, status=2)
                 self.assertIn(message, run.stderr)

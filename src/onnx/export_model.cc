@@ -117,6 +117,16 @@ void note_precision(const StoredModel& stored, std::vector<std::string>& notes) 
                               stored.path().string(), fmt::join(names, " and ")));
 }
 
+// A model's other files keep theirs: none of them ends so.
+fs::path output_of(const ExportOptions& options) {
+  if (options.output.empty()) return checkpoints::folder_of(options.model) / "onnx" / "model.onnx";
+  if (options.output.extension() != ".onnx") {
+    throw_user_error("{} does not end with .onnx; name the file to write, such as onnx/model.onnx",
+                     options.output.string());
+  }
+  return options.output;
+}
+
 std::vector<std::string> names_of(const std::vector<OnnxValue>& values) {
   std::vector<std::string> names;
   for (const OnnxValue& value : values) names.push_back(value.name);
@@ -126,6 +136,7 @@ std::vector<std::string> names_of(const std::vector<OnnxValue>& values) {
 }  // namespace
 
 ExportReport export_model(const ExportOptions& options) {
+  const fs::path output = output_of(options);
   const fs::path configuration = checkpoints::configuration_of(options.model);
   const models::BertConfig config = read_config(configuration, options.model);
   const StoredModel stored(options.model);
@@ -147,8 +158,6 @@ ExportReport export_model(const ExportOptions& options) {
                       .outputs = names_of(graph.outputs),
                       .notes = parameters.notes()};
   note_precision(stored, report.notes);
-  const fs::path output =
-      options.output.empty() ? stored.folder() / "onnx" / "model.onnx" : options.output;
   platform::make_writable_directory(platform::folder_of(output));
   report.files = formats::write_onnx(output, graph);
   return report;

@@ -29,8 +29,8 @@ struct ExportReport {
   std::vector<std::string> notes;  // a sentence each
 };
 
-// UserError for a GroupBERT; the errors of feed::StoredParameters, checkpoints/stored_head.h and of
-// files that cannot be written.
+// UserError for a GroupBERT, and for an output whose name does not end with .onnx; the errors of
+// feed::StoredParameters, checkpoints/stored_head.h and of files that cannot be written.
 ExportReport export_model(const ExportOptions& options);
 
 }  // namespace cloze::onnx

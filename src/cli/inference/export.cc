@@ -38,8 +38,9 @@ void add_options(OptionTable& table, Options& o) {
   table.add("init_checkpoint", &o.checkpoint, std::string("The ") + kModelHelp,
             {.is_required = true});
   table.add("output_file", &o.output_file,
-            "The file to write; default: onnx/model.onnx in the model's folder. Weights of more "
-            "than 2 GiB go into a file beside it, NAME_data");
+            "The file to write, NAME.onnx; default: onnx/model.onnx in the model's folder. Weights "
+            "of more "
+            "than 2 GiB go into a file beside it, NAME.onnx_data");
   table.add("pooling", &o.pooling,
             "Have the model's encoder make vectors of texts, pooled in this way: cls, mean, max, "
             "mean_sqrt_len_tokens, weightedmean or lasttoken. Default: if the model's folder is "
