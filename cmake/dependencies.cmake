@@ -12,12 +12,8 @@ list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 find_package(OneDnn REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
-if(CLOZE_HDF5)
-  pkg_check_modules(hdf5 IMPORTED_TARGET hdf5-serial)  # optional: NVIDIA's and Habana's shards
-endif()
-if(CLOZE_MPI)
-  pkg_check_modules(mpi IMPORTED_TARGET ompi-c)  # optional: mpirun
-endif()
+pkg_check_modules(hdf5 IMPORTED_TARGET hdf5-serial)  # optional: NVIDIA's and Habana's shards
+pkg_check_modules(mpi IMPORTED_TARGET ompi-c)  # optional: mpirun
 pkg_check_modules(microhttpd REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-cpp)

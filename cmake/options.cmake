@@ -2,8 +2,6 @@
 option(CLOZE_TESTS "Build the unit and equivalence tests (needs libgtest-dev)" ON)
 option(CLOZE_BENCHES "Build the benches" ON)
 option(CLOZE_PROGRAM "Build the program and the examples, not only the rooms below and their tests" ON)
-option(CLOZE_HDF5 "Read HDF5 shards, where the library is found" ON)
-option(CLOZE_MPI "Run on several processes by mpirun, where Open MPI is found" ON)
 option(CLOZE_PYTHON "Build the Python module and lay out its wheel: pyproject.toml sets it; needs nanobind" OFF)
 find_program(CLOZE_NVCC nvcc HINTS /usr/local/cuda/bin)
 if(CLOZE_NVCC)

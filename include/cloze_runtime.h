@@ -245,6 +245,54 @@ CLOZE_EXPORT int64_t cloze_logits_count(const cloze_model* model, const cloze_ba
 /* Returns 0, or -1 when it fails; then `logits` is as it was. */
 CLOZE_EXPORT int cloze_run(cloze_client* client, const cloze_batch* batch, float* logits);
 
+/* ---- Samples of pre-training, for programs that train by other means ---- */
+
+/* What a sample's second part is, and what is to be learned of it. */
+enum {
+  CLOZE_NEXT_RANDOM = 0, /* half of the time from elsewhere: next_sentence_labels 1 (BERT) */
+  CLOZE_NEXT_ORDER = 1,  /* half of the time the two exchanged (ALBERT) */
+  CLOZE_NEXT_NONE = 2    /* there is none (RoBERTa) */
+};
+
+/* How samples are drawn: as `cloze pretrain` draws them, whose defaults stand behind. */
+typedef struct cloze_drawing {
+  int64_t seq_length;       /* of a sample at most, special tokens included: 128 */
+  int64_t max_predictions;  /* of a sample: 20 */
+  double mask_probability;  /* of a token to be predicted: 0.15 */
+  double short_probability; /* of a sample to be shorter: 0.1 */
+  int32_t whole_words;      /* 1: all pieces of a word are masked, or none: 0 */
+  int32_t next_sentence;    /* CLOZE_NEXT_RANDOM */
+  uint64_t seed;
+} cloze_drawing;
+
+typedef struct cloze_dataset cloze_dataset;
+typedef struct cloze_batches cloze_batches;
+
+/* Opens a token store, which `cloze data tokens` makes of text. */
+CLOZE_EXPORT cloze_dataset* cloze_dataset_open(const char* store, const cloze_drawing* drawing);
+CLOZE_EXPORT void cloze_dataset_close(cloze_dataset* dataset);
+/* The number of samples of an epoch: together they hold every token of the store about once. */
+CLOZE_EXPORT int64_t cloze_dataset_samples(const cloze_dataset* dataset);
+
+/* Batches of so many samples each, without end, from number `first_batch` on: one epoch after the
+ * other, each shuffled, cut and masked anew. A batch is a function of the store, the drawing, the batch
+ * size and its number. num_threads threads make the next ones ready; 0: one for each processor the
+ * process may use. One thread at a time uses it; it may outlive its data set. */
+CLOZE_EXPORT cloze_batches* cloze_batches_open(const cloze_dataset* dataset, int64_t batch_size,
+                                               int64_t first_batch, int num_threads);
+CLOZE_EXPORT void cloze_batches_close(cloze_batches* batches);
+/* Goes on to the next batch. Returns 0 or -1. */
+CLOZE_EXPORT int cloze_batches_next(cloze_batches* batches);
+/* Numbers of the batch, `count` of them, until the next call of cloze_batches_next. Its sequences lie
+ * end to end, without padding:
+ *   input_ids, token_type_ids, position_ids   [tokens]
+ *   sequence_starts                           [sequences + 1] where each begins; the end
+ *   masked_positions, masked_labels           [predictions] places in [0, tokens), the ids there
+ *   next_sentence_labels                      [sequences] 0, 1; -1: none
+ */
+CLOZE_EXPORT const int32_t* cloze_batches_numbers(const cloze_batches* batches, const char* name,
+                                                  int64_t* count);
+
 #ifdef __cplusplus
 }
 #endif

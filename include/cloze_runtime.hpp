@@ -505,6 +505,65 @@ class Client {
   std::unique_ptr<cloze_client, Close> handle_;
 };
 
+// How samples of pre-training are drawn: as cloze_drawing, with the defaults of `cloze pretrain`.
+struct Drawing {
+  int64_t seq_length = 128;
+  int64_t max_predictions = 20;
+  double mask_probability = 0.15;
+  double short_probability = 0.1;
+  bool whole_words = false;
+  int32_t next_sentence = CLOZE_NEXT_RANDOM;
+  uint64_t seed = 0;
+};
+
+// A token store as samples to train on by other means.
+class Dataset {
+ public:
+  explicit Dataset(const std::string& store, const Drawing& drawing = {})
+      : handle_(opened(store, drawing), cloze_dataset_close) {}
+
+  // Of an epoch.
+  int64_t samples() const { return internal::checked(cloze_dataset_samples(handle())); }
+  const cloze_dataset* handle() const { return handle_.get(); }
+
+ private:
+  static cloze_dataset* opened(const std::string& store, const Drawing& from) {
+    const cloze_drawing drawing{from.seq_length,
+                                from.max_predictions,
+                                from.mask_probability,
+                                from.short_probability,
+                                from.whole_words ? 1 : 0,
+                                from.next_sentence,
+                                from.seed};
+    return internal::checked(cloze_dataset_open(store.c_str(), &drawing));
+  }
+
+  std::shared_ptr<cloze_dataset> handle_;
+};
+
+// One batch after the other, without end. One thread uses it at a time.
+class Batches {
+ public:
+  Batches(const Dataset& dataset, int64_t batch_size, int64_t first_batch = 0, int num_threads = 1)
+      : handle_(internal::checked(
+            cloze_batches_open(dataset.handle(), batch_size, first_batch, num_threads))) {}
+
+  void next() { internal::checked(int64_t{cloze_batches_next(handle_.get())}); }
+  // Numbers of the batch by name (cloze_batches_numbers).
+  std::vector<int32_t> numbers(const std::string& name) const {
+    int64_t count = 0;
+    const int32_t* begin =
+        internal::checked(cloze_batches_numbers(handle_.get(), name.c_str(), &count));
+    return {begin, begin + count};
+  }
+
+ private:
+  struct Close {
+    void operator()(cloze_batches* batches) const { cloze_batches_close(batches); }
+  };
+  std::unique_ptr<cloze_batches, Close> handle_;
+};
+
 }  // namespace cloze_runtime
 
 #endif  // CLOZE_RUNTIME_HPP_

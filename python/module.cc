@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <cloze_runtime.hpp>
 
+#include "dataset.h"
 #include "errors.h"
 #include "tasks.h"
 #include "tokenizer.h"
@@ -12,6 +13,7 @@ NB_MODULE(_cloze, module) {
   cloze_python::translate_errors();
   cloze_python::bind_tokenizer(module);
   cloze_python::bind_tasks(module);
+  cloze_python::bind_dataset(module);
   module.def("version", &cloze_runtime::version, "\"0.1.0\"");
   module.def(
       "limit_instruction_set", &cloze_runtime::limit_instruction_set, nanobind::arg("name"),

@@ -22,8 +22,8 @@ cloze_runtime::Model opened(const std::filesystem::path& path) {
 
 }  // namespace
 
-Runner::Runner(const std::filesystem::path& path, int threads)
-    : model_(opened(path)), threads_(threads) {
+Runner::Runner(const PathArgument& argument, int threads)
+    : model_(opened(argument.path)), threads_(threads) {
   give_back(take());
 }
 

@@ -4,11 +4,12 @@
 #include <nanobind/nanobind.h>
 #include <cloze_runtime.hpp>
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
+
+#include "path_argument.h"
 
 namespace cloze_python {
 
@@ -17,7 +18,7 @@ namespace nb = nanobind;
 class Runner {
  public:
   // `threads` of a call; 0: all processors.
-  Runner(const std::filesystem::path& path, int threads);
+  Runner(const PathArgument& argument, int threads);
 
   const cloze_runtime::Model& model() const { return model_; }
   cloze_runtime::Tokenizer tokenizer() const { return cloze_runtime::Tokenizer(model_); }

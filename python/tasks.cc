@@ -1,12 +1,13 @@
 #include "tasks.h"
 
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "arrays.h"
 #include "character_places.h"
+#include "path_argument.h"
 #include "python_texts.h"
 #include "runner.h"
 
@@ -67,13 +68,12 @@ Vectors embed(Embedder& own, const TextSequence& given, const std::optional<std:
               int64_t dimensions) {
   const PythonTexts texts(given, "text");
   const auto width = static_cast<size_t>(dimensions > 0 ? dimensions : own.model().dimensions());
-  auto* numbers = new float[texts.size() * width];
-  const nb::capsule owner(numbers, [](void* all) noexcept { delete[] static_cast<float*>(all); });
+  const auto vectors = new_array<Vectors, float>({texts.size(), width});
   const EmbeddingOptions options{prompt, dimensions};
   own.run(texts.size(), [&](Client& client, size_t begin, size_t end) {
-    client.embed(copies(texts, begin, end), options, numbers + begin * width);
+    client.embed(copies(texts, begin, end), options, vectors.data() + begin * width);
   });
-  return Vectors(numbers, {texts.size(), width}, owner);
+  return vectors;
 }
 
 std::vector<Classification> classify(Classifier& own, const TextSequence& given,
@@ -205,7 +205,7 @@ void bind_answers(nb::module_& module) {
 template <class Task>
 nb::class_<Task> bind_task(nb::module_& module, const char* name, const char* document) {
   return nb::class_<Task>(module, name, document)
-      .def(nb::init<const std::filesystem::path&, int>(), "path"_a, nb::kw_only(), "threads"_a = 0,
+      .def(nb::init<const PathArgument&, int>(), "path"_a, nb::kw_only(), "threads"_a = 0,
            "From a packed model, a model's folder, or the prefix of a TensorFlow checkpoint. "
            "`threads` of a call; 0: all processors.")
       .def_prop_ro(

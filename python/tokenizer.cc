@@ -1,7 +1,6 @@
 #include "tokenizer.h"
 
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -11,7 +10,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "arrays.h"
 #include "character_places.h"
+#include "path_argument.h"
 #include "python_texts.h"
 
 namespace cloze_python {
@@ -133,12 +134,6 @@ OneEncoded item_of(const std::shared_ptr<Encoded>& all, int64_t number) {
   return {all, static_cast<size_t>(number < 0 ? number + count : number)};
 }
 
-Matrix new_matrix(size_t rows, size_t columns) {
-  auto* numbers = new int64_t[rows * columns]();
-  const nb::capsule owner(numbers, [](void* own) noexcept { delete[] static_cast<int64_t*>(own); });
-  return Matrix(numbers, {rows, columns}, owner);
-}
-
 // Sequences as rows of equal length, as models take them that know no packing.
 nb::typed<nb::dict, nb::str, Matrix> padded(const Encoded& all, int64_t length, int32_t fill) {
   const auto longest = std::max<int64_t>(
@@ -153,9 +148,9 @@ nb::typed<nb::dict, nb::str, Matrix> padded(const Encoded& all, int64_t length, 
                               .c_str());
   }
   const auto width = static_cast<size_t>(longest);
-  const Matrix ids = new_matrix(all.sequences(), width);
-  const Matrix types = new_matrix(all.sequences(), width);
-  const Matrix mask = new_matrix(all.sequences(), width);
+  const Matrix ids = new_array<Matrix, int64_t>({all.sequences(), width});
+  const Matrix types = new_array<Matrix, int64_t>({all.sequences(), width});
+  const Matrix mask = new_array<Matrix, int64_t>({all.sequences(), width});
   std::fill_n(ids.data(), all.sequences() * width, fill);
   for (size_t row = 0; row < all.sequences(); ++row) {
     const auto begin = static_cast<size_t>(all.starts[row]);
@@ -276,9 +271,9 @@ void bind_tokenizer(nb::module_& module) {
   nb::class_<Tokenizer>(module, "Tokenizer", "WordPiece. Any number of threads may use one.")
       .def(
           "__init__",
-          [](Tokenizer* own, const std::filesystem::path& path) {
+          [](Tokenizer* own, const PathArgument& argument) {
             const nb::gil_scoped_release others_run;
-            new (own) Tokenizer(path.string());
+            new (own) Tokenizer(argument.path.string());
           },
           "path"_a,
           "From a folder with a tokenizer, its vocab.txt or tokenizer.json, or a packed model.")

@@ -20,6 +20,15 @@ def copy_model(name, folder):
     return folder
 
 
+def write_text(folder):
+    """Writes text of these words into a folder, and a table of two classes beside it."""
+    document = "the cat sat on the hill .\na dog ran on the hill .\nwho sat ?\nthe dog ran .\n"
+    (folder / "text").mkdir()
+    (folder / "text" / "hills.txt").write_text("\n".join([document * 3] * 20))
+    rows = [f"the cat sat {place},cat\na dog ran {place},dog\n" for place in ("on a hill", "on the hill", ".", "?") * 8]
+    (folder / "animals.csv").write_text("text,label\n" + "".join(rows))
+
+
 def copy_encoder(folder):
     """Makes a folder of a bare encoder, which makes vectors."""
     copy_model("classification", folder)

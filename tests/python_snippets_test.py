@@ -12,14 +12,14 @@ import sys
 import tempfile
 import unittest
 
-from fixture_folders import copy_encoder, copy_model, write_vocabulary
+from fixture_folders import copy_encoder, copy_model, write_text, write_vocabulary
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PYTHON = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else ROOT / "build" / "python" / "bin" / "python").absolute()
 GUIDE = ROOT / "docs" / "guides" / "python.md"
 MODELS = {"reviews": "classification", "names": "token_classification", "reader": "question_answering",
           "bert": "pretraining_a"}
-FEWEST = 10  # snippets
+FEWEST = 14  # snippets
 
 
 def make_folder(folder):
@@ -28,6 +28,7 @@ def make_folder(folder):
         copy_model(fixture, folder / name)
     copy_encoder(folder / "encoder")
     write_vocabulary(folder, 32)
+    write_text(folder)
 
 
 class SnippetsTest(unittest.TestCase):
@@ -53,9 +54,10 @@ class SnippetsTest(unittest.TestCase):
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
                 self.assertNotEqual(result.stdout, "")
 
-    def test_the_snippets_are_typed(self):
-        result = self.run_python("-m", "mypy", "--strict", *self.files)
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+    def test_the_snippets_and_the_package_are_typed(self):
+        for checked in (self.files, ("-p", "cloze")):
+            result = self.run_python("-m", "mypy", "--strict", *checked)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
 
 if __name__ == "__main__":

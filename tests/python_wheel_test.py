@@ -5,19 +5,22 @@ argument that says otherwise it takes the Python of build/python; exit status 77
 CLOZE_LEAK_CALLS is the number of calls that the check of memory makes (100000).
 """
 import concurrent.futures
+import contextlib
 import gc
 import importlib.util
+import itertools
 import os
 import pathlib
 import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 import unittest
 
-from fixture_folders import copy_encoder, copy_model, write_vocabulary
+from fixture_folders import copy_encoder, copy_model, write_text, write_vocabulary
 
 INSTALLED = pathlib.Path(__file__).resolve().parent.parent / "build" / "python" / "bin" / "python"
 CALLS = int(os.environ.get("CLOZE_LEAK_CALLS", "100000"))
@@ -34,8 +37,28 @@ import cloze  # noqa: E402  found out above
 import numpy  # noqa: E402
 
 
+SMALL_RUN = dict(generated_data=True, vocab_size=64, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+                 intermediate_size=16, seq_length=32, max_position_embeddings=32, micro_batch_size=2,
+                 global_batch_size=4, max_predictions_per_seq=4, threads=1, steps_per_logs=1)
+
+
 def resident_bytes():
     return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+# A program in the background of a shell ignores Ctrl-C, as do its children unless they ask for it.
+TAKES_CTRL_C = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+
+
+@contextlib.contextmanager
+def started(program, *arguments):
+    """A Python that runs a program, and is gone afterwards."""
+    words = [sys.executable, "-c", TAKES_CTRL_C + program, *map(str, arguments)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as child:
+        try:
+            yield child
+        finally:
+            child.kill()
 
 
 class WheelTest(unittest.TestCase):
@@ -195,14 +218,13 @@ class WheelTest(unittest.TestCase):
         program = ("import cloze, sys\nembedder = cloze.Embedder(sys.argv[1])\nprint('ready', flush=True)\n"
                    "try:\n  embedder.embed(['the cat sat on a hill . ' * 8] * 3000000)\n"
                    "except KeyboardInterrupt:\n  print('interrupted')\n")
-        child = subprocess.Popen([sys.executable, "-c", program, str(self.folder / "encoder")], stdout=subprocess.PIPE,
-                                 text=True)
-        self.assertEqual(child.stdout.readline(), "ready\n")
-        time.sleep(1)
-        child.send_signal(signal.SIGINT)
-        start = time.monotonic()
-        self.assertEqual(child.communicate(timeout=60)[0], "interrupted\n")
-        self.assertLess(time.monotonic() - start, 10)
+        with started(program, self.folder / "encoder") as child:
+            self.assertEqual(child.stdout.readline(), "ready\n")
+            time.sleep(1)
+            child.send_signal(signal.SIGINT)
+            start = time.monotonic()
+            self.assertEqual(child.communicate(timeout=60)[0], "interrupted\n")
+            self.assertLess(time.monotonic() - start, 10)
 
     def test_calls_leave_no_memory_behind(self):
         classifier = self.open(cloze.Classifier, "classification", threads=1)
@@ -242,6 +264,138 @@ class WheelTest(unittest.TestCase):
         self.assertIn("Filler", repr(cloze.Filler))
         self.assertEqual(repr(self.tokenizer.encode("a dog")), "<cloze.Encoding of 4 tokens>")
         self.assertIn("WordItem(token='[SEP]'", repr(self.open(cloze.Filler, "pretraining_a").fill(["[MASK]"], top_k=32)))
+
+
+class DatasetTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        write_vocabulary(cls.folder, 32)
+        write_text(cls.folder)
+        cls.dataset(input_file=cls.folder / "text", vocab_file=cls.folder / "vocab.txt")
+
+    @classmethod
+    def dataset(cls, **options):
+        return cloze.Dataset(cls.folder / "store", **{"batch_size": 8, "seq_length": 32, **options})
+
+    def batches(self, count, **options):
+        return list(itertools.islice(self.dataset(**options), count))
+
+    def test_batches_follow_from_their_number(self):
+        dataset = self.dataset()
+        self.assertEqual(len(dataset), dataset.samples // 8)
+        batches = self.batches(2 * len(dataset))
+        for first in (0, 1, len(dataset)):
+            for name, values in self.batches(1, first_batch=first, threads=2)[0].items():
+                numpy.testing.assert_array_equal(values, batches[first][name])
+        self.assertFalse(numpy.array_equal(batches[0]["input_ids"], batches[len(dataset)]["input_ids"]))
+        self.assertFalse(numpy.array_equal(batches[0]["input_ids"], self.batches(1, seed=1)[0]["input_ids"]))
+
+    def test_rows_hold_what_is_packed(self):
+        for packed, padded in zip(self.batches(5), self.batches(5, packed=False)):
+            is_token = padded["attention_mask"] == 1
+            self.assertEqual(padded["input_ids"].shape, (8, 32))
+            for name in ("input_ids", "token_type_ids"):
+                numpy.testing.assert_array_equal(padded[name][is_token], packed[name])
+            numpy.testing.assert_array_equal(padded["attention_mask"].sum(axis=1), numpy.diff(packed["sequence_starts"]))
+            labels = padded["labels"][is_token]
+            numpy.testing.assert_array_equal((labels != -100).nonzero()[0], packed["masked_positions"])
+            numpy.testing.assert_array_equal(labels[labels != -100], packed["masked_labels"])
+            numpy.testing.assert_array_equal(padded["next_sentence_label"], packed["next_sentence_labels"])
+            self.assertTrue((packed["input_ids"][packed["sequence_starts"][:-1]] == 2).all())
+            self.assertTrue((padded["labels"][~is_token] == -100).all())
+
+    def test_without_pairs_there_are_no_labels_of_them(self):
+        (batch,) = self.batches(1, next_sentence="none")
+        self.assertNotIn("next_sentence_labels", batch)
+        self.assertEqual(batch["token_type_ids"].max(), 0)
+
+    def test_what_cannot_be_is_refused(self):
+        with self.assertRaisesRegex(cloze.UsageError, 'next_sentence is "never"; choose random, order or none'):
+            self.dataset(next_sentence="never")
+        with self.assertRaisesRegex(cloze.UsageError, "batch_size is 0; choose 1 to"):
+            next(iter(self.dataset(batch_size=0)))
+        with self.assertRaisesRegex(cloze.UsageError, "is not a token store"):
+            cloze.Dataset(self.folder / "text")
+        with self.assertRaisesRegex(cloze.UsageError, "--vocab-file"):
+            cloze.Dataset(self.folder / "none", input_file=self.folder / "text")
+
+
+class RunsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name) / "run"
+
+    def pretrain(self, **options):
+        return cloze.pretrain(save_path=self.folder, **SMALL_RUN, **options)
+
+    def test_a_run_reports_each_step_once(self):
+        steps = []
+        run = self.pretrain(num_train_steps=5, on_metrics=lambda line: steps.append(line["step"]))
+        self.assertEqual(steps, [1, 2, 3, 4, 5])
+        self.assertEqual([line["step"] for line in run.metrics], steps)
+        self.assertEqual(run.save_path, self.folder)
+        self.assertTrue((run.save_path / "checkpoint-5").is_dir())
+        self.assertIn("step 5/5", run.messages)
+
+    def test_an_exception_saves_and_a_resumed_run_reports_what_is_new(self):
+        class Enough(Exception):
+            pass
+
+        def stop_after(count, seen):
+            def stop(line):
+                seen.append(line["step"])
+                if len(seen) == count:
+                    raise Enough
+            return stop
+
+        with self.assertRaises(Enough):
+            self.pretrain(num_train_steps=100000, on_metrics=stop_after(3, []))
+        (saved,) = self.folder.glob("checkpoint-*")
+        first = int(saved.name.partition("-")[2])
+        self.assertGreaterEqual(first, 3)
+        steps = []
+        with self.assertRaises(Enough):
+            cloze.pretrain(restore_dir=self.folder, on_metrics=stop_after(4, steps))
+        self.assertEqual(steps, [first + 1, first + 2, first + 3, first + 4])
+
+    def test_ctrl_c_saves(self):
+        program = textwrap.dedent("""
+            import cloze, sys
+            try:
+                cloze.pretrain(save_path=sys.argv[1], num_train_steps=100000,
+                               on_metrics=lambda line: print("step", flush=True), **eval(sys.argv[2]))
+            except KeyboardInterrupt:
+                print("interrupted")
+            """)
+        with started(program, self.folder, repr(SMALL_RUN)) as child:
+            self.assertEqual(child.stdout.readline(), "step\n")
+            child.send_signal(signal.SIGINT)
+            self.assertEqual(child.communicate(timeout=60)[0].splitlines()[-1], "interrupted")
+        self.assertEqual(len(list(self.folder.glob("checkpoint-*"))), 1)
+
+    def test_what_the_program_refuses_has_its_sentence(self):
+        with self.assertRaises(cloze.UsageError) as caught:
+            self.pretrain(num_train_stepz=5)
+        self.assertEqual(str(caught.exception), "unknown option --num-train-stepz; did you mean --num-train-steps?")
+        with self.assertRaisesRegex(cloze.UsageError, "; cloze pretrain --help-all lists all$"):
+            cloze.pretrain(qqq=1)
+        with self.assertRaisesRegex(ValueError, "over max_position_embeddings"):
+            cloze.plan(config="bert_tiny", seq_length=9999)
+        file = self.folder.with_name("bad.tfrecord")
+        file.write_bytes(b"\x10" + bytes(40))
+        with self.assertRaises(cloze.Error) as caught:
+            cloze.pretrain(config="bert_tiny", train_file=file, save_path=self.folder, num_train_steps=1)
+        self.assertIn("bad.tfrecord", str(caught.exception))
+
+    def test_options_are_written_as_the_program_reads_them(self):
+        printed = cloze.command("config", "print", "pretrain", config="bert_tiny", base_learning_rate=None,
+                                progress_bar=False, wandb=True)
+        self.assertIn("progress_bar \"false\"", printed)
+        self.assertIn("wandb true", printed)
 
 
 if __name__ == "__main__":

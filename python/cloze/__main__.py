@@ -1,9 +1,8 @@
 """`python -m cloze`, and `cloze` on the path: the program itself, which lies beside this file."""
 import os
-import pathlib
 import sys
 
-PROGRAM = pathlib.Path(__file__).parent / "bin" / "cloze"
+from ._program import PROGRAM
 
 
 def main() -> None:
