@@ -34,8 +34,8 @@ struct OpDefinition {
   std::vector<std::string_view> inputs;
   int optional_inputs = 0;  // how many of the last may be left out
   bool repeats_last_input = false;
-  // Inputs that are parameter matrices: stored in f32; the operator computes with them rounded to
-  // the dtype of its activations.
+  // Inputs that are parameter matrices: f32, which the operator computes with rounded to the dtype
+  // of its activations, or copies that were rounded to it before (passes/pack_weights.h).
   std::vector<int> weight_inputs = {};
 
   // Output types from as many input types as there may be (infer_types). Throws InternalError

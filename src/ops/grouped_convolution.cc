@@ -13,16 +13,16 @@ void expect_groups(const graph::OpDefinition& op, const TensorType& x, int64_t g
   CLOZE_CHECK(width % 2 == 1, "{}: a width of {} is even", op.name, width);
 }
 
-void expect_weight(const graph::OpDefinition& op, std::span<const TensorType> in, size_t input,
+void expect_window(const graph::OpDefinition& op, std::span<const TensorType> in, size_t input,
                    const TensorType& x) {
   const Shape& weight = in[input].shape;
   expect_groups(op, x, weight[1], weight[2]);
-  expect_type(op, in, input, {DType::kF32, {x.shape[1], weight[1], weight[2]}});
+  expect_weight(op, in, input, x.dtype, {x.shape[1], weight[1], weight[2]});
 }
 
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
   const TensorType& x = in[GroupedConvolution::kX];
-  expect_weight(kGroupedConvolution, in, GroupedConvolution::kWeight, x);
+  expect_window(kGroupedConvolution, in, GroupedConvolution::kWeight, x);
   if (in.size() > GroupedConvolution::kBias) {
     expect_type(kGroupedConvolution, in, GroupedConvolution::kBias, {DType::kF32, {x.shape[1]}});
   }
@@ -31,7 +31,7 @@ std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
 
 std::vector<TensorType> infer_input_gradient(std::span<const TensorType> in, const std::any&) {
   const TensorType& dy = in[GroupedConvolutionInputGradient::kDy];
-  expect_weight(kGroupedConvolutionInputGradient, in, GroupedConvolutionInputGradient::kWeight, dy);
+  expect_window(kGroupedConvolutionInputGradient, in, GroupedConvolutionInputGradient::kWeight, dy);
   return {dy};
 }
 

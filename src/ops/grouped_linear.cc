@@ -19,8 +19,8 @@ std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& at
   const int64_t groups = groups_of(attributes);
   const int64_t outputs = in[GroupedLinear::kWeight].shape[0];
   expect_blocks(kGroupedLinear, x.shape[1], outputs, groups);
-  expect_type(kGroupedLinear, in, GroupedLinear::kWeight,
-              {DType::kF32, {outputs, x.shape[1] / groups, 1}});
+  expect_weight(kGroupedLinear, in, GroupedLinear::kWeight, x.dtype,
+                {outputs, x.shape[1] / groups, 1});
   if (in.size() > GroupedLinear::kBias) {
     expect_type(kGroupedLinear, in, GroupedLinear::kBias, {DType::kF32, {outputs}});
   }
@@ -33,8 +33,8 @@ std::vector<TensorType> infer_input_gradient(std::span<const TensorType> in,
   const int64_t groups = groups_of(attributes);
   const int64_t depth = in[GroupedLinearInputGradient::kWeight].shape[1];
   expect_blocks(kGroupedLinearInputGradient, groups * depth, dy.shape[1], groups);
-  expect_type(kGroupedLinearInputGradient, in, GroupedLinearInputGradient::kWeight,
-              {DType::kF32, {dy.shape[1], depth, 1}});
+  expect_weight(kGroupedLinearInputGradient, in, GroupedLinearInputGradient::kWeight, dy.dtype,
+                {dy.shape[1], depth, 1});
   return {{dy.dtype, {dy.shape[0], groups * depth}}};
 }
 

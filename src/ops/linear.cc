@@ -8,7 +8,7 @@ namespace {
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& attributes) {
   const TensorType& x = in[Linear::kX];
   const int64_t outputs = in[Linear::kWeight].shape[0];
-  expect_type(kLinear, in, Linear::kWeight, {DType::kF32, {outputs, x.shape[1]}});
+  expect_weight(kLinear, in, Linear::kWeight, x.dtype, {outputs, x.shape[1]});
   if (in.size() > Linear::kBias) expect_type(kLinear, in, Linear::kBias, {DType::kF32, {outputs}});
   const TensorType y{x.dtype, {x.shape[0], outputs}};
   if (std::any_cast<const LinearAttributes&>(attributes).activation) return {y, y};
@@ -18,8 +18,8 @@ std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& at
 std::vector<TensorType> infer_input_gradient(std::span<const TensorType> in, const std::any&) {
   const TensorType& dy = in[LinearInputGradient::kDy];
   const int64_t inputs = in[LinearInputGradient::kWeight].shape[1];
-  expect_type(kLinearInputGradient, in, LinearInputGradient::kWeight,
-              {DType::kF32, {dy.shape[1], inputs}});
+  expect_weight(kLinearInputGradient, in, LinearInputGradient::kWeight, dy.dtype,
+                {dy.shape[1], inputs});
   return {{dy.dtype, {dy.shape[0], inputs}}};
 }
 

@@ -4,8 +4,8 @@
 //
 // Inputs:  x [M, K] f32 | bf16 | f16;  weight [N, K] f32;  bias [N] f32 (optional)
 // Outputs: y [M, N] as x;  with an activation also u [M, N] as x, kept for the backward pass
-// A weight counts as rounded to the dtype of x: kernels round it while they load it, so that no
-// copy of it is kept. Products are summed in f32. The activation is set by the fuse pass, never by
+// A weight counts as rounded to the dtype of x: kernels round it while they load it, or it is a copy
+// in that dtype (passes/pack_weights.h). Products are summed in f32. The activation is set by the fuse pass, never by
 // model code.
 //
 // linear_input_gradient   dx = dy weight        dy [M, N], weight [N, K] f32 -> dx [M, K] as dy

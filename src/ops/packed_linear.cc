@@ -14,6 +14,7 @@ int64_t block_depth(const WeightLayout& layout, int64_t K) {
 std::vector<TensorType> infer_pack(std::span<const TensorType> in, const std::any& attributes) {
   const auto& pack = std::any_cast<const PackWeightAttributes&>(attributes);
   const Shape& weight = in[PackWeight::kWeight].shape;
+  if (pack.layout.is_plain()) return {{pack.dtype, weight}};
   return {{pack.dtype, pack.layout.shape(weight[0], weight[1])}};
 }
 
@@ -50,6 +51,7 @@ double flops(std::span<const TensorType> in, const std::any& attributes) {
 Shape WeightLayout::shape(int64_t N, int64_t K) const {
   CLOZE_CHECK(columns > 0 && depth % neighbours == 0, "blocks of {} by {}, {} together", columns,
               depth, neighbours);
+  if (is_plain()) return {N, K};
   const int64_t D = block_depth(*this, K);
   std::vector<int64_t> dims{divide_up(N, columns)};
   if (depth > 0) dims.push_back(divide_up(K, D));

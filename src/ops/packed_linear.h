@@ -6,7 +6,8 @@
 // pack_weight     packed[p, q, i, j, h] = weight[C p + j, D q + E i + h], 0 outside of it
 //   Input:   weight [N, K] f32
 //   Output:  packed [ceil(N / C), ceil(K / D), D / E, C, E] f32 | bf16 | f16, rounded to nearest;
-//            without the second extent where a block takes all inputs, and without E where it is 1
+//            without the second extent where a block takes all inputs, and without E where it is 1.
+//            Row by row (C = 1, all inputs, E = 1) a weight of any shape keeps it
 //
 // packed_linear   y_i = activation(x weight_i^T + bias_i)      i < W
 //   Inputs:  x [M, K] f32 | the dtype of packed;  packed_i, as pack_weight gives them;
@@ -33,6 +34,8 @@ struct WeightLayout {
   Shape shape(int64_t N, int64_t K) const;
   // Where element (n, k) of a weight with K inputs is.
   int64_t place(int64_t n, int64_t k, int64_t K) const;
+  // Says whether weights are as the model has them, row by row.
+  constexpr bool is_plain() const { return columns == 1 && depth == 0 && neighbours == 1; }
 
   bool operator==(const WeightLayout&) const = default;
 };

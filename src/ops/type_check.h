@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -21,6 +22,13 @@ inline void expect_type(const graph::OpDefinition& op, std::span<const TensorTyp
                         const TensorType& expected) {
   CLOZE_CHECK(in[input] == expected, "{}: {} is {}, expected {}", op.name, op.input_name(input),
               in[input].to_string(), expected.to_string());
+}
+
+// Checks a weight (OpDefinition::weight_inputs) that activations of this dtype meet.
+inline void expect_weight(const graph::OpDefinition& op, std::span<const TensorType> in,
+                          size_t input, DType activations, Shape shape) {
+  const bool is_rounded = in[input].dtype == activations;
+  expect_type(op, in, input, {is_rounded ? activations : DType::kF32, std::move(shape)});
 }
 
 // A shape rule: the output is as the first input.

@@ -13,7 +13,7 @@ void expect_loss_inputs(const graph::OpDefinition& op, std::span<const TensorTyp
                         size_t first) {
   const Shape& x = in[first + Loss::kX].shape;
   const int64_t vocabulary = in[first + Loss::kTable].shape[0];
-  expect_type(op, in, first + Loss::kTable, {DType::kF32, {vocabulary, x[1]}});
+  expect_weight(op, in, first + Loss::kTable, in[first + Loss::kX].dtype, {vocabulary, x[1]});
   expect_type(op, in, first + Loss::kLabels, {DType::kI32, {x[0]}});
   const bool is_of_each = in[first + Loss::kNormalizer].shape != kScalar.shape;
   expect_type(op, in, first + Loss::kNormalizer,

@@ -23,8 +23,8 @@ using ops::PackedLinear;
 // weights whenever parameters have changed. Each weight has one, however many nodes read it.
 class PackedWeights {
  public:
-  PackedWeights(Graph& graph, const WeightPacking& packing)
-      : graph_(graph), packing_{.layout = packing.layout, .dtype = packing.dtype} {}
+  PackedWeights(Graph& graph, const ops::PackWeightAttributes& packing)
+      : graph_(graph), packing_(packing) {}
 
   Value of(Value weight) {
     const auto [packed, is_new] = packed_.try_emplace(weight.index);
@@ -44,6 +44,11 @@ class PackedWeights {
   ops::PackWeightAttributes packing_;
   std::unordered_map<int32_t, Value> packed_;
 };
+
+bool reads(const Graph& graph, const Node& node, DType dtype) {
+  return std::ranges::any_of(node.inputs,
+                             [&](Value input) { return graph.type(input).dtype == dtype; });
+}
 
 bool is_output(const Graph& graph, Value value) {
   return std::ranges::count(graph.outputs(), value) > 0;
@@ -111,7 +116,7 @@ void join_products(Graph& graph) {
 }  // namespace
 
 void pack_weights(Graph& graph, const WeightPacking& packing) {
-  PackedWeights weights(graph, packing);
+  PackedWeights weights(graph, {.layout = packing.layout, .dtype = packing.dtype});
   Rewriter rewriter(graph);
   for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
     const Node node = rewriter.node(id);
@@ -122,6 +127,21 @@ void pack_weights(Graph& graph, const WeightPacking& packing) {
   }
   rewriter.finish();
   if (packing.joins_products) join_products(graph);
+}
+
+void round_weights(Graph& graph, DType activations) {
+  PackedWeights copies(graph, {.layout = {.columns = 1}, .dtype = activations});
+  Rewriter rewriter(graph);
+  for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
+    Node node = rewriter.node(id);
+    if (node.op->weight_inputs.empty() || !reads(graph, node, activations)) continue;
+    for (const int input : node.op->weight_inputs) {
+      Value& weight = node.inputs[static_cast<size_t>(input)];
+      weight = copies.of(weight);
+    }
+    rewriter.replace(id, std::move(node));
+  }
+  rewriter.finish();
 }
 
 }  // namespace cloze::passes

@@ -1,11 +1,17 @@
-// Packed weights: products that only infer read weights laid out once instead of in every call.
+// Packed weights: products read copies of weights that are made once instead of in every call, in
+// the phase kRefresh, which runs when parameters have changed.
 //
-//   before                         after
-//   y = linear(x, w, b)            y = packed_linear(x, packed.w, b)
-//                                  (kRefresh)  packed.w = pack_weight(w)
+//   before                                        after
+//   pack_weights()    y = linear(x, w, b)         y = packed_linear(x, packed.w, b)
+//   round_weights()   y = linear(x bf16, w f32)   y = linear(x bf16, packed.w bf16)
+//                                                 (kRefresh)  packed.w = pack_weight(w)
 //
-// An activation that fuse_activations() gave to a linear stays with it, but the output that it keeps
-// for the backward pass is dropped, so this pass is for graphs without a backward pass.
+// pack_weights() is for graphs without a backward pass: an activation that fuse_activations() gave to
+// a linear stays with it, but the output that it keeps for the backward pass is dropped.
+//
+// round_weights() is for training: whatever computes with a parameter rounded to bf16
+// (OpDefinition::weight_inputs) reads a copy in bf16, forward and backward. The results are the same
+// bytes.
 #pragma once
 
 #include "graph/graph.h"
@@ -24,5 +30,8 @@ struct WeightPacking {
 };
 
 void pack_weights(graph::Graph& graph, const WeightPacking& packing);
+
+// For nodes whose activations have this dtype.
+void round_weights(graph::Graph& graph, DType activations);
 
 }  // namespace cloze::passes

@@ -127,6 +127,36 @@ TEST(Precision, WeightsAndTheirGradientsStayF32) {
   }
 }
 
+TEST(RoundWeights, ForwardAndBackwardReadOneCopyOfEach) {
+  SmallModel model;
+  model.graph.info(*model.graph.find("x")).type.dtype = DType::kBF16;
+  use_compute_dtype(model.graph, DType::kBF16);
+  differentiate(model.graph, {{model.loss, model.seed}});
+  fuse_vocabulary_loss(model.graph);
+  round_weights(model.graph, DType::kBF16);
+  model.graph.verify();
+  const auto copies = model.graph.variables(VariableRole::kComputeCopy);
+  EXPECT_EQ(copies.size(), 3u);  // the weights of both layers, and the table
+  EXPECT_EQ(model.graph.nodes_of(graph::kRefresh).size(), copies.size());
+  for (const Value copy : copies) {
+    const graph::ValueInfo& info = model.graph.info(copy);
+    EXPECT_EQ(info.type, (graph::TensorType{DType::kBF16, model.graph.type(info.master).shape}));
+  }
+  for (const graph::Node* node : model.graph.nodes_of(graph::kMicroStep)) {
+    for (const int weight : node->op->weight_inputs) {
+      EXPECT_EQ(model.graph.type(node->inputs[weight]).dtype, DType::kBF16) << node->name();
+    }
+  }
+}
+
+TEST(RoundWeights, LeavesF32Alone) {
+  SmallModel model;
+  differentiate(model.graph, {{model.loss, model.seed}});
+  const std::string before = model.graph.to_string();
+  round_weights(model.graph, DType::kBF16);
+  EXPECT_EQ(model.graph.to_string(), before);
+}
+
 // x -> dense -> gelu -> two products with one weight.
 Graph inferring_model() {
   Graph graph;

@@ -85,6 +85,7 @@ class Cutter {
     graph::Copier copier(whole_);
     copy_names(copier);
     copy_micro_step(copier);
+    copy_refresh(copier);
     return {std::move(copier).finish(), std::move(plan_)};
   }
 
@@ -117,9 +118,8 @@ class Cutter {
         const int from = made_in[static_cast<size_t>(input.index)];
         if (from < 0 || rank_of(from) == rank_of(step.part)) continue;
         if (!known.emplace(input.index, rank_of(step.part)).second) continue;
-        plan_.crossings.push_back({.name = fmt::format("crossing.{}", input.index),
-                                   .from = from,
-                                   .to = step.part});
+        plan_.crossings.push_back(
+            {.name = fmt::format("crossing.{}", input.index), .from = from, .to = step.part});
         crossing_values_.push_back(input);
       }
       for (const Value output : step.node->outputs) {
@@ -142,9 +142,8 @@ class Cutter {
         int& part = written_in.try_emplace(output.index, step.part).first->second;
         const int from = std::exchange(part, step.part);
         if (from == step.part) continue;
-        plan_.gradient_links.push_back({.name = whole_.info(output).name,
-                                        .from = from,
-                                        .to = step.part});
+        plan_.gradient_links.push_back(
+            {.name = whole_.info(output).name, .from = from, .to = step.part});
       }
     }
   }
@@ -212,6 +211,13 @@ class Cutter {
       const Value value = crossing_values_[i];
       if (rank_of(plan_.crossings[i].from) != rank_ || !marked.insert(value.index).second) continue;
       copier.graph().mark_output(copier.copy(value), plan_.crossings[i].name);
+    }
+  }
+
+  // The copies of this rank's parameters.
+  void copy_refresh(graph::Copier& copier) const {
+    for (const Node* node : whole_.nodes_of(graph::kRefresh)) {
+      if (copier.has(node->outputs.front())) copier.copy(*node);
     }
   }
 

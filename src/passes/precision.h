@@ -6,8 +6,8 @@
 //
 // Activations take the compute dtype from the embedding onwards. Parameters, statistics and losses
 // stay f32: products round their weight as they lay it out (ops/linear.h). Run before
-// differentiate(). Rejected alternative: copies of all weights in bf16, made once per step, take
-// 0.6 GiB of BERT-large and save a hundredth of a micro-batch's time.
+// differentiate(). On the CPU copies of all weights in bf16, made once per step, would take 0.6 GiB of
+// BERT-large and save a hundredth of a micro-batch's time; GPUs keep them (pack_weights.h).
 #pragma once
 
 #include "graph/graph.h"

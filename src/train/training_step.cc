@@ -95,6 +95,7 @@ void TrainingStep::begin(const StepAhead& step) {
   current_ = step;
   write_inputs(*step.batch, step.step);
   exchange_->take_time();  // of micro-batches without an update, such as a probe's
+  session_.refresh();      // of what was written since, by the update or from a checkpoint
   compute();
 }
 

@@ -10,6 +10,7 @@
 #include "backend/cpu/backend.h"
 #include "backend/cpu/native/matmul.h"
 #include "backend/cpu/packed_linear.h"
+#include "backend/cpu/part_kernel.h"
 #include "backend/reference/backend.h"
 #include "ops/attention.h"
 #include "ops/packed_linear.h"
@@ -40,6 +41,7 @@ inline std::vector<KernelEntry> own_kernels(const graph::OpDefinition& op, DType
             request.op == &ops::kPackedLinear &&
             request.attributes_as<ops::PackedLinearAttributes>().layout != kPairLayout;
         if (in_panels) return "the weight is packed in panels";
+        if (auto why = refuse_rounded_weights(request)) return why;
         return multiplies_pairs(*request.op) ? std::nullopt : refuse_any_bf16();
       };
     }

@@ -100,20 +100,21 @@ std::unique_ptr<Kernel> create_kernel(const KernelRequest& request) {
 }
 
 std::optional<std::string> refuse_other_storage(DType dtype);
-// The first input, or the one of that number, for operators whose first is not an activation.
-std::optional<std::string> refuse_other_storage(const KernelRequest& request);
-template <size_t kInput>
+// Of the activations, and of weights: no pass of the CPU keeps rounded copies of these. Activations
+// have the dtype of the first input, or of the one of that number.
+std::optional<std::string> refuse_other_storage(const KernelRequest& request, size_t input);
+template <size_t kInput = 0>
 std::optional<std::string> refuse_other_storage(const KernelRequest& request) {
-  return refuse_other_storage(request.inputs[kInput].dtype);
+  return refuse_other_storage(request, kInput);
 }
 std::optional<std::string> refuse_unless_f32(const KernelRequest& request);  // every input
+std::optional<std::string> refuse_rounded_weights(const KernelRequest& request);
 // The first input, or the one of that number, is bf16, and the processor has units for it
-// (matmul.h).
-std::optional<std::string> refuse_unless_native_bf16(DType dtype);
-std::optional<std::string> refuse_unless_native_bf16(const KernelRequest& request);
-template <size_t kInput>
+// (matmul.h); weights are f32.
+std::optional<std::string> refuse_unless_native_bf16(const KernelRequest& request, size_t input);
+template <size_t kInput = 0>
 std::optional<std::string> refuse_unless_native_bf16(const KernelRequest& request) {
-  return refuse_unless_native_bf16(request.inputs[kInput].dtype);
+  return refuse_unless_native_bf16(request, kInput);
 }
 std::optional<std::string> serve_all(const KernelRequest& request);
 

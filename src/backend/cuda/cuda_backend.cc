@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "backend/gpu/card.h"
-#include "backend/gpu/inference_passes.h"
+#include "backend/gpu/graph_passes.h"
 #include "passes/fuse.h"
 
 namespace cloze::backend::cuda {
@@ -27,10 +27,7 @@ std::shared_ptr<const Target> CudaBackend::target(const TargetOptions&) const {
   return std::make_shared<CardTarget>(card_);
 }
 
-std::vector<GraphPass> CudaBackend::training_passes() const {
-  return {{"fuse_activations", passes::fuse_activations},
-          {"fuse_vocabulary_loss", passes::fuse_vocabulary_loss}};
-}
+std::vector<GraphPass> CudaBackend::training_passes() const { return gpu::training_passes(); }
 
 std::vector<GraphPass> CudaBackend::evaluation_passes() const {
   return {{"fuse_activations", passes::fuse_activations}};

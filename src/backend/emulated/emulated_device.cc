@@ -4,7 +4,7 @@
 
 #include "backend/cpu/backend.h"
 #include "backend/gpu/emulation/seed.h"
-#include "backend/gpu/inference_passes.h"
+#include "backend/gpu/graph_passes.h"
 #include "backend/gpu/kernels.h"
 #include "backend/host/host_backend.h"
 #include "backend/host/host_device.h"
@@ -25,6 +25,7 @@ class EmulatedBackend final : public host::HostBackend {
 
   std::string_view name() const override { return "emulated"; }
   std::string instruction_set() const override { return cpu::backend().instruction_set(); }
+  std::vector<GraphPass> training_passes() const override { return gpu::training_passes(); }
   std::vector<GraphPass> inference_passes(DType weights) const override {
     return gpu::inference_passes(weights);
   }

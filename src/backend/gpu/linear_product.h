@@ -8,7 +8,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "backend/gpu/call.h"
+#include "backend/gpu/kernels.h"
 #include "backend/gpu/math.h"
 #include "backend/gpu/workspace_layout.h"
 #include "base/division.h"
@@ -47,21 +47,26 @@ void round_to_nearest(const Call& call, const Global<const float>& x, const Glob
   call.launch<RoundToNearest<T>>({divide_up(count, kOfBlock)}, {x, y, count});
 }
 
-// A weight as a product of T reads it: rounded, at this place of the workspace; f32 as it is. It is
-// rounded in every product, until a pass keeps copies.
+// Says whether products read the weight as it is: training keeps rounded copies (graph_passes.h).
+inline bool is_rounded_weight(const KernelRequest& request, size_t input) {
+  return !has_bf16(request) || request.inputs[input].dtype == DType::kBF16;
+}
+
+// A weight as a product of T reads it: rounded, at this place of the workspace, unless it is.
 template <typename T>
 Global<const T> rounded_weight(const Call& call, size_t input, int64_t workspace_offset) {
-  if constexpr (std::is_same_v<T, float>) {
-    return call.input<float>(input);
-  } else {
-    const int64_t count = call.input_shape(input).elements();
-    round_to_nearest(call, call.input<float>(input), call.workspace<T>(workspace_offset, count),
-                     count);
-    return call.workspace<const T>(workspace_offset, count);
+  if constexpr (!std::is_same_v<T, float>) {
+    if (!is_rounded_weight(call.request(), input)) {
+      const int64_t count = call.input_shape(input).elements();
+      round_to_nearest(call, call.input<float>(input), call.workspace<T>(workspace_offset, count),
+                       count);
+      return call.workspace<const T>(workspace_offset, count);
+    }
   }
+  return call.input<T>(input);
 }
 inline int64_t rounded_elements(const KernelRequest& request, size_t input) {
-  return request.inputs[0].dtype == DType::kBF16 ? request.inputs[input].shape.elements() : 0;
+  return is_rounded_weight(request, input) ? 0 : request.inputs[input].shape.elements();
 }
 
 // The workspace of a kernel that takes nothing but a rounded weight, this input.

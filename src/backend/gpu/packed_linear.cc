@@ -2,13 +2,12 @@
 
 #include "backend/gpu/kernels.h"
 #include "backend/gpu/linear_product.h"
-#include "backend/gpu/weight_packing.h"
 
 namespace cloze::backend::gpu::inline CLOZE_GPU_TARGET {
 namespace {
 
 std::optional<std::string> refuse_layout(const ops::WeightLayout& layout) {
-  if (layout == kPlainLayout) return std::nullopt;
+  if (layout.is_plain()) return std::nullopt;
   return "reads weights that are laid out row by row";
 }
 

@@ -124,8 +124,7 @@ SummedShape summed_dlogits(const Head& head) { return {head.block_rows(), head.w
 
 struct Buffers {
   Buffers(const KernelRequest& request, const Head& head)
-      : table(workspace.add<bf16>(
-            has_bf16(request) ? request.inputs[head.input(Loss::kTable)].shape.elements() : 0)),
+      : table(workspace.add<bf16>(rounded_elements(request, head.input(Loss::kTable)))),
         logits(workspace.add<float>(head.block_rows() * head.stride())),
         losses(workspace.add<float>(head.has_loss ? 2 * head.predictions : 0)) {
     if (!head.has_gradient) return;

@@ -54,18 +54,22 @@ class Reader {
   int64_t columns_;
 };
 
-// A parameter that counts as rounded to X.
+// A parameter that counts as rounded to X, or a copy that was rounded to it.
 template <typename X>
 class RoundedReader {
  public:
-  RoundedReader(const Parameter<X>* data, int64_t columns) : parameter_(data, columns) {}
-  double operator[](int64_t i) const { return load(store<X>(parameter_[i])); }
-  double operator()(int64_t row, int64_t column) const {
-    return load(store<X>(parameter_(row, column)));
+  RoundedReader(const void* data, bool is_copy, int64_t columns)
+      : data_(data), is_copy_(is_copy), columns_(columns) {}
+  double operator[](int64_t i) const {
+    if (is_copy_) return load(static_cast<const X*>(data_)[i]);
+    return load(store<X>(load(static_cast<const Parameter<X>*>(data_)[i])));
   }
+  double operator()(int64_t row, int64_t column) const { return (*this)[row * columns_ + column]; }
 
  private:
-  Reader<Parameter<X>> parameter_;
+  const void* data_;
+  bool is_copy_;
+  int64_t columns_;
 };
 
 // A tensor to write; every element is written once. Adds to what is there when `accumulates`.
@@ -99,7 +103,8 @@ struct Call {
   }
   template <typename X>
   RoundedReader<X> read_rounded(size_t i) const {
-    return {arguments.input<const Parameter<X>>(i), columns_of(request.inputs[i])};
+    const bool is_copy = kIsHalf<X> && request.inputs[i].dtype != DType::kF32;
+    return {arguments.input<const void>(i), is_copy, columns_of(request.inputs[i])};
   }
   template <typename T>
   Writer<T> write(size_t i) const {

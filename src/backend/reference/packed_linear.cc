@@ -48,8 +48,9 @@ void PackWeight::run(const Call& call) {
   const auto weight = call.read<Parameter<X>>(kWeight);
   const Writer<X> packed = call.write<X>(kPacked);
   for (int64_t i = 0; i < call.output_shape(kPacked).elements(); ++i) packed.put(i, 0.0);
+  const int64_t K = shape.elements() / shape[0];
   for (int64_t n = 0; n < shape[0]; ++n) {
-    for (int64_t k = 0; k < shape[1]; ++k) packed.put(layout.place(n, k, shape[1]), weight(n, k));
+    for (int64_t k = 0; k < K; ++k) packed.put(layout.place(n, k, K), weight[n * K + k]);
   }
 }
 

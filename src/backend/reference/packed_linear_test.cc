@@ -110,7 +110,7 @@ TEST(PackedLinear, IsLinearOfThePairs) {
 
 TEST(PackedLinear, ActivatesTheSum) {
   const ops::GeluForm form = ops::GeluForm::kTanh;
-  const Tensor packed = floats({1, 2, 1}, {0.5, -0.75});
+  const Tensor packed = floats({1, 2}, {0.5, -0.75});
   const auto y = apply_in_double(ops::kPackedLinear,
                                  ops::PackedLinearAttributes{1, panels(1), form}, {kX, packed})[0];
   EXPECT_DOUBLE_EQ(y.values[0], gelu_value(form, -1.0));

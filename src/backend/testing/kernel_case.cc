@@ -22,8 +22,18 @@ constexpr std::vector<KernelCase> (*kFamilies[])(DType) = {
 #undef CLOZE_CASES
 };
 
+// Adds the cases and, of those that meet a weight in half precision, one whose weight was rounded
+// before.
 void append(std::vector<KernelCase>& cases, std::vector<KernelCase> more) {
-  for (KernelCase& one : more) cases.push_back(std::move(one));
+  for (KernelCase& one : more) {
+    KernelCase rounded = one;
+    rounded.name += ", rounded weight";
+    const DType storage = storage_of(request_of(one));
+    for (const int weight : one.op->weight_inputs) rounded.inputs[weight].dtype = storage;
+    const bool has_other = rounded.inputs != one.inputs;
+    cases.push_back(std::move(one));
+    if (has_other) cases.push_back(std::move(rounded));
+  }
 }
 
 }  // namespace
