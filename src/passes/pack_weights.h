@@ -31,7 +31,7 @@ struct WeightPacking {
 
 void pack_weights(graph::Graph& graph, const WeightPacking& packing);
 
-// For nodes whose activations have this dtype.
+// Takes nodes whose activations have this dtype.
 void round_weights(graph::Graph& graph, DType activations);
 
 }  // namespace cloze::passes

@@ -100,8 +100,8 @@ std::unique_ptr<Kernel> create_kernel(const KernelRequest& request) {
 }
 
 std::optional<std::string> refuse_other_storage(DType dtype);
-// Of the activations, and of weights: no pass of the CPU keeps rounded copies of these. Activations
-// have the dtype of the first input, or of the one of that number.
+// Refuses other activations, whose dtype is that of the first input or of the one of that number, and
+// weights that are rounded: no pass of the CPU keeps such copies.
 std::optional<std::string> refuse_other_storage(const KernelRequest& request, size_t input);
 template <size_t kInput = 0>
 std::optional<std::string> refuse_other_storage(const KernelRequest& request) {
