@@ -40,7 +40,7 @@ class GpuParts(unittest.TestCase):
             self.assertRegex(outcomes.pop("answers")[1], "has no torch with transformers")
         self.assertEqual(set(outcomes.values()), {("done", "")})
         of = {name: [row for row in rows if row["what"] == name] for name in
-              ("sweep", "fixture", "curve", "same_bytes", "step", "ratio", "latency", "operator")}
+              ("sweep", "fixture", "curve", "same_bytes", "learning", "step", "ratio", "latency", "operator")}
         self.assertTrue(all(row["failures"] == 0 and row["set"] == "seed0" for row in of["sweep"]))
         self.assertGreater(len(of["sweep"]), 10)
         self.assertEqual([row["passes"] for row in of["fixture"]], [True] * 3)
@@ -48,7 +48,9 @@ class GpuParts(unittest.TestCase):
         for row in of["curve"]:
             self.assertGreater(row["largest_gap"], 0)  # other roundings than the CPU's
         self.assertEqual(len(of["same_bytes"]), 4)
-        self.assertEqual(len(of["step"]), 4 if has_torch else 2)
+        self.assertEqual([(row["steps"], len(row["device"])) for row in of["learning"]], [(20, 10)])
+        self.assertGreater(of["learning"][0]["largest_gap"], 0)
+        self.assertEqual(len(of["step"]), 5 if has_torch else 3)
         self.assertEqual(len(of["ratio"]), 2 if has_torch else 0)
         self.assertEqual(len(of["latency"]), has_torch)
         self.assertIn("attention", {row["operator"] for row in of["operator"]})

@@ -18,8 +18,8 @@ from turns import build
 
 PROGRAMS = ("cloze", "bench_step", "cuda_probe", "kernel_sweep", "model_test")
 SOURCES = ("scripts/gpu_check", "bench/gpu", "bench/peers", "bench/peer_packages.py", "bench/turns.py",
-           "configs/bert_base.json", "configs/bert_large.json", "tests/fixtures/lengths/wikipedia_512.tsv",
-           "tests/fixtures/bert_*")
+           "configs/bert_tiny.json", "configs/bert_base.json", "configs/bert_large.json", "examples/sample_world",
+           "tests/fixtures/lengths", "tests/fixtures/bert_*")
 MOST_MIB = 56  # less than the 64 that a lent machine may take, with the repository beside it
 PT_DYNAMIC, DT_RUNPATH, DT_LOOS = 2, 29, 0x6000000d  # elf(5)
 C_LIBRARY = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|anl|mvec)\.so\..*)$")

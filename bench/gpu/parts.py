@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gpu.programs import ROOT, device_complaint, no_program, peers_python, program, torch_facts
 
 LARGE, BASE, SMALL = "configs/bert_large.json", "configs/bert_base.json", "bench/gpu/small.json"
-LENGTHS = "tests/fixtures/lengths/wikipedia_512.tsv"
+LENGTHS, SQUAD_LENGTHS = "tests/fixtures/lengths/wikipedia_512.tsv", "tests/fixtures/lengths/squad_384.tsv"
 SHORT, LONG = "--seq-length 128 --predictions 20", "--seq-length 512 --predictions 76"
 NATURAL = f"{LONG} --lengths {LENGTHS}"
 FLASH, LAYERS, WHOLE = "--attention flash", "--mode compiled-layers", "--mode compiled"
@@ -195,13 +195,13 @@ PARTS = (
     Part("questions", 15, probe_command("questions")),
     Part("sweep", 40, own_command("kernel_sweep", sweep_words), read=sweep_row),
     Part("fixtures", 15, own_command("model_test", fixture_words), read=fixture_row),
-    Part("whole", 35, own_script("whole_model.py", "cloze")),
+    Part("whole", 50, own_script("whole_model.py", "cloze")),
     Part("ceilings", 40, probe_command("ceilings")),
-    Part("rates", 110, own_script("rates.py", "bench_step")),
-    Part("training", 60, peer_command("pytorch_step.py", lambda arguments: ["--each"]), training_cases, takes_slack=True),
-    Part("operators", 35, peer_command("pytorch_operators.py", lambda arguments: ["--tiny"] * arguments.tiny)),
+    Part("rates", 145, own_script("rates.py", "bench_step")),
+    Part("training", 45, peer_command("pytorch_step.py", lambda arguments: ["--each"]), training_cases, takes_slack=True),
+    Part("operators", 25, peer_command("pytorch_operators.py", lambda arguments: ["--tiny"] * arguments.tiny)),
     Part("answers", 30, with_torch(own_script("answers.py", "cloze"))),
-    Part("latency", 75, peer_command("latency.py", lambda arguments: ["--each"]), latency_cases),
+    Part("latency", 50, peer_command("latency.py", lambda arguments: ["--each"]), latency_cases),
     Part("profile", 15, own_command("bench_step", profile_words), read=operator_row),
     Part("memcheck", 15, tool_command("compute-sanitizer", sanitizer_words("memcheck"),
                                       own_command("kernel_sweep", few_words)), read=findings_row),

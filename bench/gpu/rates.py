@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Training steps of ours and of PyTorch's best, in turns on one machine, both with AdamW in bf16 and predictions gathered.
+"""Training steps of ours and of PyTorch's best, in turns on one machine, both with AdamW in bf16 and predictions gathered;
+then ours alone, in more sizes.
 
 For each case both sides are started and warmed, and take turns of a step each, in reversed order every other round. Prints
 one JSON line per side, the median of its rounds, and one for their ratio. A side that cannot run is a line with its error,
@@ -13,11 +14,12 @@ from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench" / "peers")]
-from gpu.parts import BASE, LARGE, LENGTHS, SMALL  # noqa: E402  found by the line above
+from gpu.parts import BASE, LARGE, LENGTHS, SMALL, SQUAD_LENGTHS  # noqa: E402  found by the line above
 from gpu.programs import peers_python, script_arguments, torch_facts  # noqa: E402
 from pytorch_step import read_config  # noqa: E402
 from turns import Runner, RunnerError  # noqa: E402
 
+TINY = "configs/bert_tiny.json"
 ROUNDS = 5
 TOKENS = 65536  # of our micro-batch; what fits a card of 80 GB with BERT-large
 
@@ -28,19 +30,22 @@ class Case(NamedTuple):
     length: int
     predictions: int
     sequences: int  # of a step of ours
-    peer_sequences: int
-    peer_words: tuple
-    is_natural: bool = False
+    peer_sequences: int = 0  # without any, ours runs alone
+    peer_words: tuple = ()
+    lengths: str = ""  # of natural texts, in a file; else all are full
 
 
 def cases(is_tiny):
     """The peer in the mode that should be its best, with a batch that fits beside ours; the part `training` has the others."""
     ragged, compiled = ("--layout", "ragged"), ("--mode", "compiled-layers")
     if is_tiny:  # without compilation, which takes minutes on a processor
-        return (Case("small 32", SMALL, 32, 5, 4, 4, ()), Case("small natural", SMALL, 512, 76, 2, 2, ragged, True))
+        return (Case("small 32", SMALL, 32, 5, 4, 4), Case("small natural", SMALL, 512, 76, 2, 2, ragged, LENGTHS),
+                Case("small SQuAD", SMALL, 384, 56, 2, lengths=SQUAD_LENGTHS))
     return (Case("large 128", LARGE, 128, 20, 512, 256, compiled),
-            Case("large natural", LARGE, 512, 76, 256, 128, (*ragged, *compiled), True),
-            Case("base 128", BASE, 128, 20, 512, 256, compiled))
+            Case("large natural", LARGE, 512, 76, 256, 128, (*ragged, *compiled), LENGTHS),
+            Case("base 128", BASE, 128, 20, 512, 256, compiled),
+            Case("large SQuAD", LARGE, 384, 56, 256, lengths=SQUAD_LENGTHS), Case("large 512", LARGE, 512, 76, 128),
+            Case("base 512", BASE, 512, 76, 128), Case("tiny 128", TINY, 128, 20, 512))
 
 
 def write_config(case, folder):
@@ -53,11 +58,11 @@ def write_config(case, folder):
 
 def commands(case, config, arguments):
     """Yields the name of each side and the words that start it."""
-    common = ["--config", config, "--dtype", "bf16", *["--lengths", ROOT / LENGTHS] * case.is_natural, "--serve"]
+    common = ["--config", config, "--dtype", "bf16", *["--lengths", ROOT / case.lengths] * bool(case.lengths), "--serve"]
     tokens = max(512, 128 * case.sequences) if arguments.tiny else TOKENS
     yield "ours", [arguments.program, *common, "--device", arguments.device, "--optimizer", "adamw",
                    "--batch", case.sequences, "--tokens-per-micro-batch", tokens]
-    if torch_facts():
+    if case.peer_sequences and torch_facts():
         yield "PyTorch", [peers_python(), ROOT / "bench" / "peers" / "pytorch_step.py", *common,
                           "--device", "cuda" if arguments.device == "cuda" else "cpu",
                           "--batch", case.peer_sequences, "--gather-predictions", *case.peer_words]

@@ -1,43 +1,67 @@
 #!/usr/bin/env python3
 """Trains a small BERT on a device and compares: 20 steps beside the CPU's, with dropout; two runs, and one that was
-interrupted, with the same bytes. Prints one JSON line per comparison. Exit: 1 when one of them failed.
+interrupted, with the same bytes; 200 steps on the text of a sample world. Prints one JSON line per comparison. Exit: 1 when
+one of them failed.
 
 Two devices round differently, and training lets the difference grow. How far they may be apart is computed: the CPU's own
 losses are compared with those of a more exact run, in f32 with the scalar kernels in double (--device reference), in bf16
 with f32. A device that computes the same with other roundings is about as far from the exact run, so at most LARGEST_RATIO
-times as far from the CPU. Another dropout mask, or a missing term, is much farther.
+times as far from the CPU. Another dropout mask, or a missing term, is much farther. In 200 steps single losses drift apart
+whatever the rounding; there the same is asked of their means over windows of steps, and that they fall.
 """
 import contextlib
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from gpu.programs import script_arguments  # noqa: E402  found by the line above
+from gpu.programs import ROOT, script_arguments  # noqa: E402  found by the line above
 
 STEPS, LARGEST_RATIO = 20, 4
+WINDOWS = 10  # of a run on the sample world
 ROUNDOFF = 2.0**-24  # of f32, in which losses are summed
 
 
 def model_options(is_tiny):
     hidden, words, sequences = (16, 128, 2) if is_tiny else (128, 1024, 8)
-    return [f"--hidden-size={hidden}", f"--intermediate-size={4 * hidden}", "--num-hidden-layers=2", "--num-attention-heads=2",
+    return ["--generated-data", f"--hidden-size={hidden}", f"--intermediate-size={4 * hidden}", "--num-hidden-layers=2", "--num-attention-heads=2",
             f"--vocab-size={words}", "--max-position-embeddings=32", "--seq-length=32", "--max-predictions-per-seq=5",
             f"--global-batch-size={sequences}", "--micro-batch-size=2", f"--tokens-per-micro-batch={16 * sequences}",
             "--hidden-dropout-prob=0.1", "--attention-probs-dropout-prob=0.1", "--optimizer=lamb", "--base-learning-rate=0.02",
             "--lr-schedule=constant", "--warmup=0", "--max-grad-norm=1", "--on-loss-spike=ignore"]
 
 
+def world_options(program, folder, is_tiny):
+    """Writes text of a sample world and a vocabulary. Returns the options of a model, without dropout, that learns it."""
+    hidden, words, size = (16, 256, ["--documents=40"]) if is_tiny else (128, 2048, ["--megabytes=1"])
+    text, vocabulary = folder / "corpus.txt", folder / "vocab.txt"
+    checked([sys.executable, ROOT / "examples" / "sample_world" / "make_world", f"--output-dir={folder}", *size])
+    checked([program, "data", "vocabulary", f"--input-file={text}", f"--output-file={vocabulary}", f"--size={words}"])
+    return [f"--input-file={text}", f"--vocab-file={vocabulary}", f"--vocab-size={words}", f"--hidden-size={hidden}",
+            f"--intermediate-size={4 * hidden}", "--num-hidden-layers=2", "--num-attention-heads=2", "--max-position-embeddings=64",
+            "--initializer-range=0.08", "--hidden-dropout-prob=0", "--attention-probs-dropout-prob=0",
+            *(["--seq-length=32", "--global-batch-size=8"] if is_tiny else ["--seq-length=64", "--global-batch-size=16"]),
+            "--max-predictions-per-seq=10", "--optimizer=adamw", f"--base-learning-rate={0.01 if is_tiny else 0.002}", "--warmup=0.1"]
+
+
+def checked(command):
+    """Runs a command that must succeed."""
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if result.returncode != 0:
+        raise RuntimeError(f"{command[0]}: {(result.stderr.strip().splitlines() or ['no message'])[-1]}")
+
+
 class Runs:
     """Runs of one model in a folder, by name."""
 
-    def __init__(self, arguments, folder):
-        self.program, self.model, self.folder = arguments.program, model_options(arguments.tiny), folder
+    def __init__(self, program, folder, options):
+        self.program, self.folder, self.options = program, folder, options
 
     def train(self, name, device, precision, *more, steps=STEPS):
-        words = ["pretrain", "--generated-data", *self.model, f"--num-train-steps={steps}", "--steps-per-logs=1", "--max-to-keep=0",
+        words = ["pretrain", *self.options, f"--num-train-steps={steps}", "--steps-per-logs=1", "--max-to-keep=0",
                  "--progress-bar=false", f"--device={device}", f"--precision={precision}", f"--save-path={self.folder / name}", *more]
         result = subprocess.run([self.program, *words], capture_output=True, text=True, cwd=self.folder)
         if result.returncode != 0:
@@ -82,11 +106,27 @@ def same_bytes(runs, device, precision):
     yield {"what": "same_bytes", "precision": precision, "of": "a run and a resumed one", "passes": once == resumed}
 
 
+def learning(runs, device, steps):
+    """The means of the losses in each window of steps: the device's and the CPU's in bf16, and the CPU's in f32."""
+    means = {}
+    for name, (on, precision) in {"exact": ("cpu", "f32"), "cpu": ("cpu", "bf16"), "device": (device, "bf16")}.items():
+        runs.train(f"world-{name}", on, precision, "--steps-per-ckpts=0", steps=steps)
+        losses, width = runs.losses(f"world-{name}"), steps // WINDOWS
+        means[name] = [statistics.mean(losses[begin:begin + width]) for begin in range(0, steps, width)]
+    gap = largest_gap(means["device"], means["cpu"])
+    bound = LARGEST_RATIO * largest_gap(means["cpu"], means["exact"])
+    return {"what": "learning", "precision": "bf16", "steps": steps, "largest_gap": gap, "bound": bound,
+            **{name: [round(mean, 4) for mean in means[name]] for name in ("cpu", "device")},
+            "passes": gap <= bound and means["device"][-1] < means["device"][0]}
+
+
 def rows(arguments, folder):
-    runs = Runs(arguments, folder)
+    runs = Runs(arguments.program, folder, model_options(arguments.tiny))
     for precision in ("f32", "bf16"):
         yield curve(runs, arguments.device, precision)
         yield from same_bytes(runs, arguments.device, precision)
+    in_world = Runs(arguments.program, folder, world_options(arguments.program, folder, arguments.tiny))
+    yield learning(in_world, arguments.device, steps=STEPS if arguments.tiny else 10 * STEPS)
 
 
 def main():
