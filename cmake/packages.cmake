@@ -4,6 +4,7 @@
 #   cloze-mpi, cloze-hdf5   its plug-ins, so that the program needs neither Open MPI nor HDF5
 #   libcloze-runtime0       the C library; by Debian's rule the name follows from its SONAME, libcloze_runtime.so.0
 #   libcloze-runtime-dev    headers, and what CMake and pkg-config ask
+# The preset compiles all files apart: joined ones have absolute names, and messages of faults would show the builder's folders.
 # The archive, cloze-VERSION-Linux-x86_64.tar.gz, has the program with the libraries that it needs, and its plug-ins.
 set(CLOZE_MAINTAINER "cloze <cloze@localhost>" CACHE STRING "Who answers for packages: Name <address>")
 include(GNUInstallDirs)

@@ -557,5 +557,45 @@ class RefusalTest(TreeTest):
                             "build/peers/bin/python scripts/check_it", self.root / "check_it")
 
 
+class ReleaseTest(unittest.TestCase):
+    """Of a repository with nothing but what scripts/release reads."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        (self.folder / "scripts").mkdir()
+        shutil.copy(ROOT / "scripts" / "release", self.folder / "scripts")
+        (self.folder / "CMakeLists.txt").write_text("project(cloze VERSION 1.2.3 LANGUAGES CXX)\n")
+        (self.folder / "CHANGELOG.md").write_text("# Changelog\n\n## [Unreleased]\n\n- new\n\n## [1.2.3] - 2026-01-02\n\n- old\n")
+        self.git("init", "--quiet")
+        self.commit()
+
+    def git(self, *words):
+        subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@x", *words], cwd=self.folder, check=True)
+
+    def commit(self):
+        self.git("add", ".")
+        self.git("commit", "--quiet", "-m", "x")
+
+    def release(self, *words):
+        result = subprocess.run([self.folder / "scripts" / "release", *words], capture_output=True, text=True)
+        return result.returncode, result.stdout + result.stderr
+
+    def test_a_commit_that_is_no_release_is_refused(self):
+        self.assertEqual(self.release("1.2"), (1, "release: 1.2 is no version such as 1.2.3\n"))
+        self.assertIn("CMakeLists.txt says 1.2.3, not 1.3.0", self.release("1.3.0")[1])
+        self.assertIn("CHANGELOG.md has changes under [Unreleased]", self.release("1.2.3")[1])
+        (self.folder / "new").touch()
+        self.assertIn("there are changes that no commit has", self.release("1.2.3")[1])
+
+    def test_a_version_is_prepared_once(self):
+        self.assertEqual(self.release("1.3.0", "--prepare")[0], 0)
+        self.assertEqual((self.folder / "CMakeLists.txt").read_text(), "project(cloze VERSION 1.3.0 LANGUAGES CXX)\n")
+        changes = (self.folder / "CHANGELOG.md").read_text()
+        self.assertRegex(changes, r"## \[Unreleased\]\n\n## \[1.3.0\] - \d{4}-\d\d-\d\d\n\n- new\n\n## \[1.2.3\]")
+        self.assertIn("CHANGELOG.md has a part [1.3.0] already", self.release("1.3.0", "--prepare")[1])
+        self.assertIn("CHANGELOG.md has nothing under [Unreleased]", self.release("1.4.0", "--prepare")[1])
+
+
 if __name__ == "__main__":
     unittest.main()
