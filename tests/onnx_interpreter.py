@@ -238,7 +238,7 @@ def concat(*tensors, axis):
 
 
 def lanes(x, axis):
-    """The elements along an axis, for each place in the others; where they are; the other axes before it and behind it."""
+    """The elements along an axis, for each place in the others; where they are; the axes before it and after it."""
     axis %= len(x.shape)
     step = math.prod(x.shape[axis + 1:])
     starts = [outer * x.shape[axis] * step + inner for outer in range(math.prod(x.shape[:axis])) for inner in range(step)]

@@ -69,7 +69,7 @@ def batch_of(name):
 
 
 def of_tokens(tensor, mask):
-    """The rows [n] of a tensor [batch, sequence, n] that are no padding, one behind the other."""
+    """The rows [n] of a tensor [batch, sequence, n] that are no padding, one after the other."""
     width = math.prod(tensor.shape[2:])
     return [value for i, is_token in enumerate(mask.values) if is_token for value in tensor.values[i * width:(i + 1) * width]]
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from gpu.programs import ROOT, device_complaint, no_program, peers_python, program, torch_facts
 
-LARGE, BASE, SMALL = "configs/bert_large.json", "configs/bert_base.json", "bench/gpu/small.json"
+LARGE, BASE, TINY = "configs/bert_large.json", "configs/bert_base.json", "configs/bert_tiny.json"
+SMALL = "bench/gpu/small.json"
 LENGTHS, SQUAD_LENGTHS = "tests/fixtures/lengths/wikipedia_512.tsv", "tests/fixtures/lengths/squad_384.tsv"
 SHORT, LONG = "--seq-length 128 --predictions 20", "--seq-length 512 --predictions 76"
 NATURAL = f"{LONG} --lengths {LENGTHS}"

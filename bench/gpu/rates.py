@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench" / "peers")]
-from gpu.parts import BASE, LARGE, LENGTHS, SMALL, SQUAD_LENGTHS  # noqa: E402  found by the line above
+from gpu.parts import BASE, LARGE, LENGTHS, SMALL, SQUAD_LENGTHS, TINY  # noqa: E402  found by the line above
 from gpu.programs import peers_python, script_arguments, torch_facts  # noqa: E402
 from pytorch_step import read_config  # noqa: E402
 from turns import Runner, RunnerError  # noqa: E402
 
-TINY = "configs/bert_tiny.json"
 ROUNDS = 5
 TOKENS = 65536  # of our micro-batch; what fits a card of 80 GB with BERT-large
 

@@ -38,8 +38,8 @@ def world_options(program, folder, is_tiny):
     """Writes text of a sample world and a vocabulary. Returns the options of a model, without dropout, that learns it."""
     hidden, words, size = (16, 256, ["--documents=40"]) if is_tiny else (128, 2048, ["--megabytes=1"])
     text, vocabulary = folder / "corpus.txt", folder / "vocab.txt"
-    checked([sys.executable, ROOT / "examples" / "sample_world" / "make_world", f"--output-dir={folder}", *size])
-    checked([program, "data", "vocabulary", f"--input-file={text}", f"--output-file={vocabulary}", f"--size={words}"])
+    run("make_world", [sys.executable, ROOT / "examples" / "sample_world" / "make_world", f"--output-dir={folder}", *size], folder)
+    run("vocabulary", [program, "data", "vocabulary", f"--input-file={text}", f"--output-file={vocabulary}", f"--size={words}"], folder)
     return [f"--input-file={text}", f"--vocab-file={vocabulary}", f"--vocab-size={words}", f"--hidden-size={hidden}",
             f"--intermediate-size={4 * hidden}", "--num-hidden-layers=2", "--num-attention-heads=2", "--max-position-embeddings=64",
             "--initializer-range=0.08", "--hidden-dropout-prob=0", "--attention-probs-dropout-prob=0",
@@ -47,11 +47,11 @@ def world_options(program, folder, is_tiny):
             "--max-predictions-per-seq=10", "--optimizer=adamw", f"--base-learning-rate={0.01 if is_tiny else 0.002}", "--warmup=0.1"]
 
 
-def checked(command):
-    """Runs a command that must succeed."""
-    result = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+def run(what, command, folder):
+    """Runs a command in the folder; it must succeed."""
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=folder)
     if result.returncode != 0:
-        raise RuntimeError(f"{command[0]}: {(result.stderr.strip().splitlines() or ['no message'])[-1]}")
+        raise RuntimeError(f"{what}: {(result.stderr.strip().splitlines() or ['no message'])[-1]}")
 
 
 class Runs:
@@ -63,9 +63,7 @@ class Runs:
     def train(self, name, device, precision, *more, steps=STEPS):
         words = ["pretrain", *self.options, f"--num-train-steps={steps}", "--steps-per-logs=1", "--max-to-keep=0",
                  "--progress-bar=false", f"--device={device}", f"--precision={precision}", f"--save-path={self.folder / name}", *more]
-        result = subprocess.run([self.program, *words], capture_output=True, text=True, cwd=self.folder)
-        if result.returncode != 0:
-            raise RuntimeError(f"{name} on {device}: {(result.stderr.strip().splitlines() or ['no message'])[-1]}")
+        run(f"{name} on {device}", [self.program, *words], self.folder)
 
     def losses(self, name):
         lines = (self.folder / name / "metrics.jsonl").read_text().splitlines()

@@ -3,6 +3,7 @@
 #include <bit>
 #include <string_view>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "formats/wire_message.h"
 #include "platform/files/atomic_file.h"
@@ -38,7 +39,7 @@ uint64_t type_code(DType dtype) {
   return dtype == DType::kF32 ? 1 : 7;
 }
 
-uint64_t whole_pages(uint64_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
+uint64_t whole_pages(uint64_t bytes) { return round_up(bytes, kPageBytes); }
 
 uint64_t bytes_in(const OnnxTensor& tensor) {
   return bits(tensor.shape.elements() * bytes_of(tensor.dtype));

@@ -10,7 +10,7 @@
 //   ValueInfoProto  1 name | 2 type { 1 tensor_type { 1 elem_type | 2 shape { 1 dim, each { 1 number
 //                   or 2 name } } } }
 //
-// A message of protocol buffers has less than 2 GiB. The weights of a larger model lie one behind the
+// A message of protocol buffers has less than 2 GiB. The weights of a larger model lie one after the
 // other in a second file, NAME.onnx_data beside NAME.onnx, each from a whole page on.
 //
 // Source: github.com/onnx/onnx onnx/onnx.proto (its field numbers), docs/ExternalData.md.

@@ -34,7 +34,7 @@ void append_four_bytes(uint64_t number, uint32_t value, std::string& message);
 void append_bytes(uint64_t number, std::string_view bytes, std::string& message);  // also empty
 // Appends one of a list, or what has to be there: also where it is 0.
 void append_element(uint64_t number, uint64_t value, std::string& message);
-// Appends the beginning of a field of so many bytes, which the caller puts behind it.
+// Appends the beginning of a field of so many bytes, which the caller appends next.
 void append_start(uint64_t number, uint64_t bytes, std::string& message);
 
 }  // namespace cloze::formats

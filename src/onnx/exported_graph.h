@@ -9,7 +9,7 @@
 //   encoder                   last_hidden_state, pooler_output if it has a pooler
 //   encoder with pooling      last_hidden_state, sentence_embedding
 //
-// Whoever pools himself finds last_hidden_state first.
+// Programs that pool by themselves find last_hidden_state first.
 #pragma once
 
 #include <string>

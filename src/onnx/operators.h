@@ -14,7 +14,7 @@ using TranslateOperator = std::string (*)(Translation& to, const graph::Node& no
 // InternalError for an operator that no exported model has.
 TranslateOperator translation_of(const graph::OpDefinition& op);
 
-// Those that make vectors of texts (vector_operators.cc).
+// Translate the operators that make vectors of texts (vector_operators.cc).
 std::string pool_sequences(Translation& to, const graph::Node& node);
 std::string normalize_rows(Translation& to, const graph::Node& node);
 

@@ -15,12 +15,12 @@
 
 namespace cloze::tasks {
 
-// Whether the file is one of JSON Lines: its name ends with .jsonl, or that and .gz or .zst.
+// Says whether the file is one of JSON Lines: its name ends with .jsonl, or that and .gz or .zst.
 bool holds_json_lines(const std::filesystem::path& file);
 
 // Row i of the vectors is that of text i: of line i, empty or not, or of object i of JSON Lines,
-// which holds it under `field`. "-" is standard input. DataError that names file and line for an object without such a text; UserError for a file
-// without any.
+// which holds it under `field`. "-" is standard input. DataError that names file and line for an
+// object without such a text; UserError for a file without any.
 std::vector<std::string> read_texts(const std::filesystem::path& file, const std::string& field);
 
 // Counts what one thread does and another shows.

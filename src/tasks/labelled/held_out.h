@@ -30,7 +30,7 @@ struct HeldOut {
 // Says how many were held out; UserError where none was.
 void say_held_out(const HeldOut& part, const TaskOutput& output);
 
-// What can be done with a table to learn from and one to score, either of which may be ""; where
+// Says what can be done with a table to learn from and one to score, either of which may be ""; where
 // there is none to score, a share above 0 of the other is held out. UserError where nothing can.
 FinetuningPhases phases_of_tables(const std::string& train_file, const std::string& dev_file,
                                   double dev_share);
